@@ -1,0 +1,93 @@
+//! Layout cases.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use wgpu_types::BindGroupLayoutEntry;
+
+/// A pipeline layout, the system that it is laid out for and, in part of the cases, a shader that uses it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayoutCase {
+    /// The bind group layouts, in the order in which the caller listed their entries; `null` is an absent group.
+    pub groups: Vec<Option<Vec<BindGroupLayoutEntry>>>,
+    /// The system whose Metal compiler is asked for its language version.
+    pub system: System,
+    /// The shader, for a case that is translated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shader: Option<Shader>,
+}
+
+/// WGSL, and the overrides that it is translated with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shader {
+    /// The source.
+    pub wgsl: String,
+    /// Pipeline constants, by the key of WebGPU's `GPUProgrammableStage.constants`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub overrides: BTreeMap<String, f64>,
+}
+
+/// An Apple system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct System {
+    /// `macos`, `ios`, `tvos` or `visionos`.
+    pub platform: String,
+    /// As in `NSProcessInfo.operatingSystemVersion`.
+    pub major: u32,
+    /// As in `NSProcessInfo.operatingSystemVersion`.
+    pub minor: u32,
+}
+
+/// The stages that Metal has argument tables for, in the order in which answers list them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// Vertex.
+    Vertex,
+    /// Fragment.
+    Fragment,
+    /// Compute.
+    Compute,
+    /// Task.
+    Task,
+    /// Mesh.
+    Mesh,
+}
+
+impl Stage {
+    /// All five.
+    pub const ALL: [Stage; 5] = [Stage::Vertex, Stage::Fragment, Stage::Compute, Stage::Task, Stage::Mesh];
+
+    /// naga's name for it.
+    pub fn naga(self) -> naga::ShaderStage {
+        match self {
+            Stage::Vertex => naga::ShaderStage::Vertex,
+            Stage::Fragment => naga::ShaderStage::Fragment,
+            Stage::Compute => naga::ShaderStage::Compute,
+            Stage::Task => naga::ShaderStage::Task,
+            Stage::Mesh => naga::ShaderStage::Mesh,
+        }
+    }
+
+    /// wgpu's name for it.
+    pub fn visibility(self) -> wgpu_types::ShaderStages {
+        match self {
+            Stage::Vertex => wgpu_types::ShaderStages::VERTEX,
+            Stage::Fragment => wgpu_types::ShaderStages::FRAGMENT,
+            Stage::Compute => wgpu_types::ShaderStages::COMPUTE,
+            Stage::Task => wgpu_types::ShaderStages::TASK,
+            Stage::Mesh => wgpu_types::ShaderStages::MESH,
+        }
+    }
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Vertex => "vertex",
+            Stage::Fragment => "fragment",
+            Stage::Compute => "compute",
+            Stage::Task => "task",
+            Stage::Mesh => "mesh",
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Cases: one input each, self-contained and replayable, and the file that keeps one.
+//!
+//! A stored case is the case itself, never the random bytes that a generator turned into it: the next change to the generator
+//! would make those bytes mean something else.
+
+mod layout;
+mod stream;
+
+pub use layout::{LayoutCase, Shader, Stage, System};
+pub use stream::{BufferFacts, Object, StreamCase, buffer_facts};
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the case file that this program writes and the only one that it reads.
+pub const CASE_FORMAT: u32 = 1;
+
+/// One input of either kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Case {
+    /// A command stream with everything that its replay needs.
+    Stream(StreamCase),
+    /// A pipeline layout, with or without a shader for it.
+    Layout(LayoutCase),
+}
+
+/// Where a generated case came from: the same three make the same case on any machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The generator's lane, such as `streams`.
+    pub lane: String,
+    /// The campaign's seed.
+    pub seed: u64,
+    /// The case's index in the lane.
+    pub index: u64,
+}
+
+/// A case on disk: JSON, with what it was found to show.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseFile {
+    /// [`CASE_FORMAT`].
+    pub format: u32,
+    /// What the case shows, for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shows: Option<String>,
+    /// The finding's signature, where the case was written for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// Where the case came from, where a generator made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// The case.
+    pub case: Case,
+}

@@ -1,0 +1,6 @@
+//! The command line.
+
+pub mod doctor;
+pub mod repro;
+pub mod run;
+pub mod test;

@@ -1,0 +1,48 @@
+//! Replays streams on real devices and says what they should have done.
+
+pub mod engine;
+pub mod kernels;
+pub mod objects;
+pub mod replay;
+pub mod shadow;
+
+use std::collections::BTreeMap;
+
+/// What an engine did with one stream.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// The first thing that went wrong, if any did. Commands after it were not replayed.
+    pub trouble: Option<Trouble>,
+    /// The device was lost or did not answer in time; the engine has already made a new one.
+    pub lost: bool,
+    /// What every buffer holds afterwards, by the replayer's id; `None` where it cannot be read back. Empty on an engine that
+    /// executes nothing.
+    pub buffers: BTreeMap<u32, Option<Vec<u8>>>,
+    /// What every texture holds, mip level by mip level, layer by layer, rows tightly packed; `None` as above.
+    pub textures: BTreeMap<u32, Option<Vec<u8>>>,
+    /// The read window, after the ReadBuffers were performed in stream order (wire.md section 4, rule 5). Empty when the read check
+    /// refused them or the engine executes nothing.
+    pub window: Vec<u8>,
+}
+
+/// Why a replay did not run to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// The command's index, every command counted from 0; `None` when the object table itself was refused.
+    pub command: Option<usize>,
+    /// What it was.
+    pub kind: TroubleKind,
+    /// The engine's own words. Never compared: each engine has its own.
+    pub message: String,
+}
+
+/// Who stopped a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TroubleKind {
+    /// A validation error of the device.
+    Validation,
+    /// The replayer's own stop over an id of another kind (wire.md section 4, rule 6).
+    WrongKind,
+    /// Out of memory, or an internal error of the engine.
+    Engine,
+}

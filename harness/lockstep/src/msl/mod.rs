@@ -1,0 +1,3 @@
+//! Reads naga's MSL as Metal's own reflection would.
+
+pub mod arguments;

@@ -1,0 +1,5 @@
+//! Readers: whatever answers a case.
+
+pub mod native;
+pub mod replay_js;
+pub mod slot_model;

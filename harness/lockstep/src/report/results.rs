@@ -1,0 +1,206 @@
+//! What a campaign found, as data: the JSON report is this, and the terminal's summary and the HTML page are made of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the JSON report.
+pub const RESULTS_FORMAT: u32 = 1;
+
+/// A whole campaign.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// [`RESULTS_FORMAT`].
+    pub format: u32,
+    /// The program's version.
+    pub version: String,
+    /// The command line that makes the same cases again.
+    pub command: String,
+    /// The seed of every case.
+    pub seed: u64,
+    /// Seconds since the Unix epoch at the start.
+    pub started: u64,
+    /// How long it ran, in seconds.
+    pub seconds: f64,
+    /// Worker threads.
+    pub workers: usize,
+    /// Whether Ctrl-C or a signal ended it before its budget did.
+    pub interrupted: bool,
+    /// What ran of each kind of case.
+    pub lanes: Vec<Lane>,
+    /// Who was compared with whom, aspect by aspect.
+    pub comparisons: Vec<Comparison>,
+    /// Translations by naga, checked.
+    pub msl: Msl,
+    /// One row an engine.
+    pub engines: Vec<EngineRow>,
+    /// What the cases covered.
+    pub coverage: Coverage,
+    /// What was found.
+    pub findings: Vec<FindingRow>,
+    /// Findings of a signature that was already written, which were only counted.
+    pub repeated_findings: u64,
+    /// What could not run, and what to do about it.
+    pub not_run: Vec<NotRun>,
+}
+
+/// Cases of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lane {
+    /// Such as `streams`.
+    pub name: String,
+    /// How many ran.
+    pub cases: u64,
+    /// Seconds of all the workers together that went into them.
+    pub worker_seconds: f64,
+}
+
+/// Two readers over one aspect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Such as `decode`, `ranges` or `slots`.
+    pub aspect: String,
+    /// The reader under test.
+    pub subject: String,
+    /// The reader that it is held against.
+    pub reference: String,
+    /// Answers compared.
+    pub compared: u64,
+    /// Of these, both accept and agree.
+    pub both_accept: u64,
+    /// Of these, both refuse alike.
+    pub both_refuse: u64,
+}
+
+impl Comparison {
+    /// Answers that differ.
+    pub fn differ(&self) -> u64 {
+        self.compared - self.both_accept - self.both_refuse
+    }
+}
+
+/// What came of the translations.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Msl {
+    /// Entry points that naga wrote and whose arguments were read back.
+    pub translated: u64,
+    /// Arguments held against their slots.
+    pub arguments: u64,
+    /// Entry points that naga refused, as it should, by its reason.
+    pub refused: BTreeMap<String, u64>,
+}
+
+/// One engine's replays, and the two-by-two of CheckRanges and GPU.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EngineRow {
+    /// Such as `wgpu:vulkan:llvmpipe`.
+    pub engine: String,
+    /// The driver, in its own words.
+    pub driver: String,
+    /// Whether it executes, so that its bytes are compared with the shadow's.
+    pub executes: bool,
+    /// Streams replayed.
+    pub replays: u64,
+    /// Commands in them.
+    pub commands: u64,
+    /// Bytes read back and compared with the shadow.
+    pub bytes_compared: u64,
+    /// Resources that the shadow could not foretell, and that were not compared.
+    pub not_foretold: u64,
+    /// Devices that were lost and made anew.
+    pub devices_lost: u64,
+    /// The table.
+    pub table: GpuTable,
+    /// Over accepted streams: the GPU's refusals that section 5 of wire.md leaves to the device, by what they were about.
+    pub left_to_device: BTreeMap<String, u64>,
+}
+
+/// harness.md's table: what CheckRanges said against what the GPU did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GpuTable {
+    /// Accepted; no error, and the bytes match the shadow.
+    pub sound: u64,
+    /// Accepted; an error over a range that section 5 covers, a lost device or other bytes. A finding.
+    pub got_through: u64,
+    /// Accepted; an error over something that section 5 leaves to the device.
+    pub left_to_device: u64,
+    /// Refused; an error at that command.
+    pub right: u64,
+    /// Refused; no error. A finding.
+    pub over_refusal: u64,
+    /// Refused; the device already refused an earlier command, so nothing is shown.
+    pub masked: u64,
+}
+
+/// What a campaign's cases covered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// Named tables.
+    pub grids: Vec<Grid>,
+}
+
+/// One table of counts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Grid {
+    /// Such as `opcode by reason`.
+    pub name: String,
+    /// What the rows are.
+    pub rows: Vec<String>,
+    /// What the columns are.
+    pub columns: Vec<String>,
+    /// Counts, row by row; `None` where the pair cannot occur.
+    pub cells: Vec<Vec<Option<u64>>>,
+}
+
+impl Grid {
+    /// Cells that can occur.
+    pub fn possible(&self) -> usize {
+        self.cells.iter().flatten().flatten().count()
+    }
+
+    /// Cells that occurred.
+    pub fn reached(&self) -> usize {
+        self.cells.iter().flatten().flatten().filter(|&&count| count > 0).count()
+    }
+
+    /// The pairs that can occur and did not, as (row, column).
+    pub fn missed(&self) -> Vec<(&str, &str)> {
+        let mut missed = Vec::new();
+        for (row, cells) in self.rows.iter().zip(&self.cells) {
+            for (column, cell) in self.columns.iter().zip(cells) {
+                if *cell == Some(0) {
+                    missed.push((row.as_str(), column.as_str()));
+                }
+            }
+        }
+        missed
+    }
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FindingRow {
+    /// What makes two findings one: readers, aspect, opcode or property, reasons.
+    pub signature: String,
+    /// One line for a person.
+    pub summary: String,
+    /// The case file.
+    pub file: String,
+    /// The command that shows it again.
+    pub repro: String,
+    /// Seconds after the campaign's start.
+    pub at: f64,
+    /// How often it was seen.
+    pub seen: u64,
+}
+
+/// A part that could not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotRun {
+    /// Such as `replay-js`.
+    pub what: String,
+    /// Why not.
+    pub why: String,
+    /// What brings it.
+    pub mend: String,
+}

@@ -1,0 +1,4 @@
+//! Brings what is missing.
+
+pub mod deno;
+pub mod vulkan;
