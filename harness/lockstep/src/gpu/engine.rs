@@ -171,7 +171,11 @@ impl Engine {
             return outcome;
         }
         outcome.lost = true;
-        outcome.trouble.get_or_insert_with(|| engine_trouble("the device was lost"));
+        let trouble = outcome.trouble.get_or_insert_with(|| engine_trouble("no call raised an error"));
+        if trouble.kind != TroubleKind::Engine {
+            // On a lost device calls fail silently, and then others over what those did not make.
+            *trouble = Trouble { kind: TroubleKind::Engine, message: format!("the device was lost: {}", trouble.message), ..*trouble };
+        }
         match fate {
             // Dropping a queue waits for its work.
             Fate::Hung => std::mem::forget(gpu),
@@ -234,7 +238,11 @@ impl Gpu {
         let mut maker = Maker { device: &self.device, errors: &self.errors, cache: &mut self.cache };
         let table = match maker.table(request.objects) {
             Ok(table) => table,
-            Err(trouble) => return (Outcome { trouble: Some(trouble), ..Outcome::default() }, Fate::Fine),
+            Err(trouble) => {
+                // Says whether the device is lost.
+                self.device.poll(wgpu::PollType::Poll).ok();
+                return (Outcome { trouble: Some(trouble), ..Outcome::default() }, Fate::Fine);
+            }
         };
         let trouble = Replay::new(self, &table, &commands, request.data).run(request.stop_after);
         let mut outcome = Outcome { trouble, ..Outcome::default() };
