@@ -71,6 +71,8 @@ pub(super) struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) errors: Arc<Errors>,
+    /// The queue did not finish its work in time.
+    hung: Cell<bool>,
     cache: Cache,
     staging: Staging,
 }
@@ -85,7 +87,10 @@ pub(super) struct Errors {
 impl Errors {
     /// The first error since the last call.
     pub(super) fn take(&self) -> Option<(TroubleKind, String)> {
-        self.first.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.first
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 
     fn keep(&self, error: &wgpu::Error) {
@@ -123,14 +128,27 @@ impl Engine {
     /// workgroups of wire.md section 5.
     pub fn open(id: &str) -> anyhow::Result<Engine> {
         silence_guarded_panics();
-        let begins = |known: &str| known.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
-        let found = adapters(backends_of(id)).into_iter().find(|(known, _)| begins(&known.id));
+        let begins = |known: &str| {
+            known
+                .strip_prefix(id)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        };
+        let found = adapters(backends_of(id))
+            .into_iter()
+            .find(|(known, _)| begins(&known.id));
         let Some((id, adapter)) = found else {
-            let here: Vec<_> = Engine::available().into_iter().map(|engine| engine.id).collect();
+            let here: Vec<_> = Engine::available()
+                .into_iter()
+                .map(|engine| engine.id)
+                .collect();
             bail!("no engine `{id}` here; there is {}", here.join(", "));
         };
         let gpu = Gpu::new(&adapter).with_context(|| format!("engine {}", id.id))?;
-        Ok(Engine { id, adapter, gpu: Some(gpu) })
+        Ok(Engine {
+            id,
+            adapter,
+            gpu: Some(gpu),
+        })
     }
 
     /// Its name.
@@ -157,32 +175,54 @@ impl Engine {
     pub fn replay(&mut self, request: &Request<'_>) -> Outcome {
         let mut gpu = match self.gpu.take().map_or_else(|| Gpu::new(&self.adapter), Ok) {
             Ok(gpu) => gpu,
-            Err(error) => return Outcome { lost: true, ..stopped(format!("{error:#}")) },
+            Err(error) => {
+                return Outcome {
+                    lost: true,
+                    ..stopped(format!("{error:#}"))
+                };
+            }
         };
         let executes = self.id.executes;
         let run = || catch_unwind(AssertUnwindSafe(|| gpu.replay(request, executes)));
-        let (mut outcome, fate) = match quietly(run) {
-            Ok((outcome, fate)) => (outcome, fate),
-            Err(panic) => (stopped(format!("wgpu panicked: {}", panic_text(&*panic))), Fate::Lost),
-        };
-        let fate = if gpu.errors.lost.load(Ordering::Acquire) { fate.max(Fate::Lost) } else { fate };
-        if fate == Fate::Fine {
+        let outcome =
+            quietly(run).map_err(|panic| format!("wgpu panicked: {}", panic_text(&*panic)));
+        let lost = outcome.is_err() || gpu.hung.get() || gpu.errors.lost.load(Ordering::Acquire);
+        let mut outcome = outcome.unwrap_or_else(stopped);
+        if !lost {
             self.gpu = Some(gpu);
             return outcome;
         }
         outcome.lost = true;
-        let trouble = outcome.trouble.get_or_insert_with(|| engine_trouble("no call raised an error"));
+        let trouble = outcome
+            .trouble
+            .get_or_insert_with(|| engine_trouble("no call raised an error"));
         if trouble.kind != TroubleKind::Engine {
             // On a lost device calls fail silently, and then others over what those did not make.
-            *trouble = Trouble { kind: TroubleKind::Engine, message: format!("the device was lost: {}", trouble.message), ..*trouble };
+            *trouble = Trouble {
+                kind: TroubleKind::Engine,
+                message: format!("the device was lost: {}", trouble.message),
+                ..*trouble
+            };
         }
-        match fate {
-            // Dropping a queue waits for its work.
-            Fate::Hung => std::mem::forget(gpu),
-            _ => drop(quietly(|| catch_unwind(AssertUnwindSafe(|| drop(gpu))))),
+        self.renew(gpu);
+        outcome
+    }
+
+    /// Makes a new device in the place of a lost one.
+    fn renew(&mut self, lost: Gpu) {
+        if lost.hung.get() {
+            // Dropping a queue waits for its work, and lavapipe's devices of one instance share the threads that do it.
+            std::mem::forget(lost);
+            let anew = adapters(backends_of(self.id()))
+                .into_iter()
+                .find(|(id, _)| *id == self.id);
+            if let Some((_, adapter)) = anew {
+                std::mem::forget(std::mem::replace(&mut self.adapter, adapter));
+            }
+        } else {
+            quietly(|| catch_unwind(AssertUnwindSafe(|| drop(lost)))).ok();
         }
         self.gpu = Gpu::new(&self.adapter).ok();
-        outcome
     }
 
     /// Destroys the device under the engine, as a driver that crashes would; the next replay is lost.
@@ -194,20 +234,19 @@ impl Engine {
     }
 }
 
-/// What became of the device.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fate {
-    Fine,
-    Lost,
-    Hung,
-}
-
 fn stopped(message: String) -> Outcome {
-    Outcome { trouble: Some(engine_trouble(&message)), ..Outcome::default() }
+    Outcome {
+        trouble: Some(engine_trouble(&message)),
+        ..Outcome::default()
+    }
 }
 
 fn engine_trouble(message: &str) -> Trouble {
-    Trouble { command: None, kind: TroubleKind::Engine, message: message.into() }
+    Trouble {
+        command: None,
+        kind: TroubleKind::Engine,
+        message: message.into(),
+    }
 }
 
 impl Gpu {
@@ -215,72 +254,139 @@ impl Gpu {
         let required_limits = wgpu::Limits::default().or_worse_values_from(&adapter.limits());
         let workgroups = required_limits.max_compute_workgroups_per_dimension;
         if workgroups != WORKGROUPS {
-            bail!("it dispatches at most {workgroups} workgroups a dimension; streams may ask for {WORKGROUPS}");
+            bail!(
+                "it dispatches at most {workgroups} workgroups a dimension; streams may ask for {WORKGROUPS}"
+            );
         }
-        let descriptor = wgpu::DeviceDescriptor { required_limits, ..Default::default() };
+        let descriptor = wgpu::DeviceDescriptor {
+            required_limits,
+            ..Default::default()
+        };
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))?;
         let errors = Arc::new(Errors::default());
         let kept = Arc::clone(&errors);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| kept.keep(&error)));
         let kept = Arc::clone(&errors);
         device.set_device_lost_callback(move |_, _| kept.lost.store(true, Ordering::Release));
-        Ok(Gpu { device, queue, errors, cache: Cache::default(), staging: Staging::default() })
+        Ok(Gpu {
+            device,
+            queue,
+            errors,
+            hung: Cell::new(false),
+            cache: Cache::default(),
+            staging: Staging::default(),
+        })
     }
 
-    fn replay(&mut self, request: &Request<'_>, executes: bool) -> (Outcome, Fate) {
+    fn replay(&mut self, request: &Request<'_>, executes: bool) -> Outcome {
         let data = u32::try_from(request.data.len()).unwrap_or(u32::MAX);
         let commands = match wire::decode(request.words, data) {
             Ok(commands) => commands,
-            Err(refusal) => return (stopped(format!("the stream is refused, so nothing was called: {refusal}")), Fate::Fine),
+            Err(refusal) => {
+                return stopped(format!(
+                    "the stream is refused, so nothing was called: {refusal}"
+                ));
+            }
         };
         // Nothing that an earlier case left behind may be taken for this one's.
         self.errors.take();
-        let mut maker = Maker { device: &self.device, errors: &self.errors, cache: &mut self.cache };
+        let mut maker = Maker {
+            device: &self.device,
+            errors: &self.errors,
+            cache: &mut self.cache,
+        };
         let table = match maker.table(request.objects) {
             Ok(table) => table,
             Err(trouble) => {
                 // Says whether the device is lost.
                 self.device.poll(wgpu::PollType::Poll).ok();
-                return (Outcome { trouble: Some(trouble), ..Outcome::default() }, Fate::Fine);
+                return Outcome {
+                    trouble: Some(trouble),
+                    ..Outcome::default()
+                };
             }
         };
         let trouble = Replay::new(self, &table, &commands, request.data).run(request.stop_after);
-        let mut outcome = Outcome { trouble, ..Outcome::default() };
-        let fate = self.read_back(&table, &mut outcome, executes);
-        let reads = commands.iter().enumerate().filter(|(_, cmd)| cmd.op == Op::ReadBuffer).map(|(index, _)| index);
+        let mut outcome = Outcome {
+            trouble,
+            ..Outcome::default()
+        };
+        let settled = self.settle(&table, &mut outcome, executes);
+        if let Err(trouble) = settled {
+            outcome.trouble.get_or_insert(trouble);
+        }
+        let reads = commands
+            .iter()
+            .enumerate()
+            .filter(|(_, cmd)| cmd.op == Op::ReadBuffer)
+            .map(|(index, _)| index);
         read(request, &table, reads, &mut outcome);
-        if !executes || fate != Fate::Fine {
+        if !executes || self.hung.get() {
             outcome.window.clear();
         }
-        (outcome, fate)
+        outcome
     }
 
-    /// Waits for the queue and takes what buffers and textures hold.
-    fn read_back(&mut self, table: &Table, outcome: &mut Outcome, executes: bool) -> Fate {
-        let done = if executes {
-            let Gpu { device, queue, staging, .. } = self;
-            readback::all(device, queue, staging, table, outcome, PATIENCE)
+    /// Waits for the queue and, where it executes anything, takes what buffers and textures hold.
+    fn settle(
+        &mut self,
+        table: &Table,
+        outcome: &mut Outcome,
+        executes: bool,
+    ) -> Result<(), Trouble> {
+        if executes {
+            let mut staging = std::mem::take(&mut self.staging);
+            readback::all(self, &mut staging, table, outcome)?;
+            self.staging = staging;
         } else {
             // Writes that no Submit followed are held until the next one.
-            self.queue.submit([]);
-            readback::wait(&self.device, PATIENCE)
-        };
-        match (done, self.errors.take()) {
-            (Err(hung), _) => {
-                outcome.trouble.get_or_insert_with(|| engine_trouble(&hung));
-                Fate::Hung
-            }
-            (Ok(()), Some((_, why))) => {
-                outcome.trouble.get_or_insert_with(|| engine_trouble(&format!("reading back: {why}")));
-                Fate::Fine
-            }
-            (Ok(()), None) => Fate::Fine,
+            self.submit([])?;
+            self.wait()?;
         }
+        match self.errors.take() {
+            None => Ok(()),
+            Some((_, why)) => Err(engine_trouble(&format!("reading back: {why}"))),
+        }
+    }
+
+    /// Submits, once everything before is done: lavapipe waits for that inside the call, with no end where the work has none.
+    pub(super) fn submit(
+        &self,
+        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
+    ) -> Result<(), Trouble> {
+        self.wait()?;
+        self.queue.submit(commands);
+        Ok(())
+    }
+
+    /// Waits for everything submitted so far.
+    ///
+    /// # Errors
+    ///
+    /// It takes longer than a stream may take. Every later wait fails at once.
+    pub(super) fn wait(&self) -> Result<(), Trouble> {
+        let poll = wgpu::PollType::Wait {
+            submission_index: None,
+            timeout: Some(PATIENCE),
+        };
+        if !self.hung.get() && self.device.poll(poll).is_ok() {
+            return Ok(());
+        }
+        self.hung.set(true);
+        Err(engine_trouble(&format!(
+            "the device did not answer within {} s",
+            PATIENCE.as_secs()
+        )))
     }
 }
 
 /// Performs the reads. One that mapAsync would refuse is a validation error at its command.
-fn read(request: &Request<'_>, table: &Table, mut commands: impl Iterator<Item = usize>, outcome: &mut Outcome) {
+fn read(
+    request: &Request<'_>,
+    table: &Table,
+    mut commands: impl Iterator<Item = usize>,
+    outcome: &mut Outcome,
+) {
     if request.reads.is_empty() {
         return;
     }
@@ -296,7 +402,11 @@ fn read(request: &Request<'_>, table: &Table, mut commands: impl Iterator<Item =
             Err(why) => {
                 let message = format!("read of buffer {}: {why}", read.id);
                 let kind = TroubleKind::Validation;
-                outcome.trouble.get_or_insert(Trouble { command, kind, message });
+                outcome.trouble.get_or_insert(Trouble {
+                    command,
+                    kind,
+                    message,
+                });
             }
         }
     }
@@ -305,13 +415,21 @@ fn read(request: &Request<'_>, table: &Table, mut commands: impl Iterator<Item =
 type Bytes = std::ops::Range<usize>;
 
 /// Where a read's bytes stand in its buffer and in the window.
-fn read_range(read: &wire::Read, table: &Table, window: usize) -> Result<(Bytes, Bytes), &'static str> {
+fn read_range(
+    read: &wire::Read,
+    table: &Table,
+    window: usize,
+) -> Result<(Bytes, Bytes), &'static str> {
     let buffer = table.buffer(read.id).ok_or("no buffer")?;
     if !buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
         return Err("it lacks MAP_READ");
     }
     let size = read.size as usize;
-    let inside = |offset: u64, whole: u64| offset.checked_add(u64::from(read.size)).is_some_and(|end| end <= whole);
+    let inside = |offset: u64, whole: u64| {
+        offset
+            .checked_add(u64::from(read.size))
+            .is_some_and(|end| end <= whole)
+    };
     if !inside(read.offset, buffer.size()) {
         return Err("the range ends past the buffer");
     }
@@ -358,7 +476,10 @@ fn adapters(backends: wgpu::Backends) -> Vec<(EngineId, wgpu::Adapter)> {
     for adapter in found {
         let mut id = engine_id(&adapter.get_info());
         let same = |(known, _): &&(EngineId, wgpu::Adapter)| {
-            known.id.strip_prefix(&id.id).is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))
+            known
+                .id
+                .strip_prefix(&id.id)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))
         };
         match named.iter().filter(same).count() {
             0 => (),
@@ -376,8 +497,16 @@ fn rank(info: &wgpu::AdapterInfo) -> (usize, usize) {
         wgpu::DeviceType::VirtualGpu,
         wgpu::DeviceType::Cpu,
     ];
-    let backends = [wgpu::Backend::Metal, wgpu::Backend::Vulkan, wgpu::Backend::Dx12, wgpu::Backend::Gl];
-    let kind = kinds.iter().position(|&kind| kind == info.device_type).unwrap_or(kinds.len());
+    let backends = [
+        wgpu::Backend::Metal,
+        wgpu::Backend::Vulkan,
+        wgpu::Backend::Dx12,
+        wgpu::Backend::Gl,
+    ];
+    let kind = kinds
+        .iter()
+        .position(|&kind| kind == info.device_type)
+        .unwrap_or(kinds.len());
     match backends.iter().position(|&backend| backend == info.backend) {
         Some(backend) => (kind, backend),
         // The noop backend is no adapter of this machine.
@@ -392,15 +521,25 @@ fn engine_id(info: &wgpu::AdapterInfo) -> EngineId {
         (driver, version) => format!("{driver} {version}").trim().into(),
     };
     if info.backend == wgpu::Backend::Noop {
-        return EngineId { id: "wgpu:noop".into(), driver: "wgpu's noop backend".into(), executes: false };
+        return EngineId {
+            id: "wgpu:noop".into(),
+            driver: "wgpu's noop backend".into(),
+            executes: false,
+        };
     }
-    EngineId { id: format!("wgpu:{}:{}", info.backend, slug(&info.name)), driver, executes: true }
+    EngineId {
+        id: format!("wgpu:{}:{}", info.backend, slug(&info.name)),
+        driver,
+        executes: true,
+    }
 }
 
 /// An adapter's name up to its first parenthesis, in lower case, with `-` for everything else.
 fn slug(name: &str) -> String {
     let name = name.split('(').next().unwrap_or_default().to_lowercase();
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words = name
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")
 }
 
@@ -433,6 +572,9 @@ pub(super) fn quietly<T>(body: impl FnOnce() -> T) -> T {
 
 /// What a panic said.
 pub(super) fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
     one_line(text.unwrap_or("no message"))
 }

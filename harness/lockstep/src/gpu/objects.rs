@@ -139,7 +139,12 @@ impl Cache {
         key.extend(object.kind.word().to_le_bytes());
         // With the count first, references cannot be taken for the start of a body.
         key.extend((object.refs.len() as u32).to_le_bytes());
-        key.extend(object.refs.iter().flat_map(|&id| table.serial(id).to_le_bytes()));
+        key.extend(
+            object
+                .refs
+                .iter()
+                .flat_map(|&id| table.serial(id).to_le_bytes()),
+        );
         key.extend(object.body.as_bytes());
         key
     }
@@ -149,7 +154,10 @@ impl Cache {
             self.made.clear();
         }
         self.serial += 1;
-        let made = Made { handle, serial: self.serial };
+        let made = Made {
+            handle,
+            serial: self.serial,
+        };
         self.made.insert(key, made.clone());
         made
     }
@@ -169,7 +177,7 @@ impl From<serde_json::Error> for Refused {
     }
 }
 
-type Made1 = Result<Handle, Refused>;
+type Making = Result<Handle, Refused>;
 
 fn bad<T>(why: impl Into<String>) -> Result<T, Refused> {
     Err(Refused::Bad(why.into()))
@@ -197,11 +205,17 @@ impl Maker<'_> {
         for object in objects {
             let made = self.object(object, &table).map_err(|refused| {
                 let (kind, why) = match refused {
-                    Refused::Bad(why) => (TroubleKind::Validation, format!("bad-descriptor: {why}")),
+                    Refused::Bad(why) => {
+                        (TroubleKind::Validation, format!("bad-descriptor: {why}"))
+                    }
                     Refused::Device(kind, why) => (kind, why),
                 };
                 let message = format!("object {} ({}): {why}", object.id, object.kind.name());
-                Trouble { command: None, kind, message }
+                Trouble {
+                    command: None,
+                    kind,
+                    message,
+                }
             })?;
             table.0.insert(object.id, made);
         }
@@ -224,7 +238,7 @@ impl Maker<'_> {
         Ok(self.cache.keep(key, handle))
     }
 
-    fn make(&self, object: &Object, table: &Table) -> Made1 {
+    fn make(&self, object: &Object, table: &Table) -> Making {
         let (refs, body) = (object.refs.as_slice(), object.body.as_str());
         let handle = match object.kind {
             Kind::Buffer => self.buffer(none(refs)?, body),
@@ -247,7 +261,11 @@ impl Maker<'_> {
 }
 
 fn none(refs: &[u32]) -> Result<(), Refused> {
-    if refs.is_empty() { Ok(()) } else { bad("it takes no references") }
+    if refs.is_empty() {
+        Ok(())
+    } else {
+        bad("it takes no references")
+    }
 }
 
 fn referred<T>(found: Option<T>, id: u32, kind: Kind) -> Result<T, Refused> {
@@ -286,7 +304,11 @@ enum Extent {
 impl Extent {
     fn size(&self) -> Result<wgpu::Extent3d, Refused> {
         let (width, height, depth_or_array_layers) = match *self {
-            Extent::Dict { width, height, depth_or_array_layers } => (width, height, depth_or_array_layers),
+            Extent::Dict {
+                width,
+                height,
+                depth_or_array_layers,
+            } => (width, height, depth_or_array_layers),
             Extent::List(ref list) => match list[..] {
                 [w] => (w, 1, 1),
                 [w, h] => (w, h, 1),
@@ -294,7 +316,11 @@ impl Extent {
                 _ => return bad("size takes one to three numbers"),
             },
         };
-        Ok(wgpu::Extent3d { width, height, depth_or_array_layers })
+        Ok(wgpu::Extent3d {
+            width,
+            height,
+            depth_or_array_layers,
+        })
     }
 }
 
@@ -384,12 +410,16 @@ const TEXTURE_USAGE: u32 = 0x3F;
 fn texture_usage(bits: u32) -> Result<wgpu::TextureUsages, Refused> {
     match wgpu::TextureUsages::from_bits(bits) {
         Some(usage) if bits & !TEXTURE_USAGE == 0 => Ok(usage),
-        _ => invalid(format!("usage {bits:#x} has bits that WebGPU does not know")),
+        _ => invalid(format!(
+            "usage {bits:#x} has bits that WebGPU does not know"
+        )),
     }
 }
 
-fn view(table: &Table, refs: &[u32], body: &str) -> Made1 {
-    let &[id] = refs else { return bad("it takes one reference, its texture") };
+fn view(table: &Table, refs: &[u32], body: &str) -> Making {
+    let &[id] = refs else {
+        return bad("it takes one reference, its texture");
+    };
     let texture = referred(table.texture(id), id, Kind::Texture)?;
     let body: ViewBody = json(body)?;
     let usage = texture_usage(body.usage)?;
@@ -408,49 +438,63 @@ fn view(table: &Table, refs: &[u32], body: &str) -> Made1 {
 }
 
 impl Maker<'_> {
-    fn buffer(&self, (): (), body: &str) -> Made1 {
+    fn buffer(&self, (): (), body: &str) -> Making {
         let body: BufferBody = json(body)?;
         if body.mapped_at_creation {
             return bad("a buffer of a table is never mappedAtCreation");
         }
         let usage = match wgpu::BufferUsages::from_bits(body.usage) {
             Some(usage) if body.usage & !BUFFER_USAGE == 0 => usage,
-            _ => return invalid(format!("usage {:#x} has bits that WebGPU does not know", body.usage)),
+            _ => {
+                return invalid(format!(
+                    "usage {:#x} has bits that WebGPU does not know",
+                    body.usage
+                ));
+            }
         };
-        let descriptor = wgpu::BufferDescriptor { label: None, size: body.size, usage, mapped_at_creation: false };
+        let descriptor = wgpu::BufferDescriptor {
+            label: None,
+            size: body.size,
+            usage,
+            mapped_at_creation: false,
+        };
         Ok(Handle::Buffer(self.device.create_buffer(&descriptor)))
     }
 
-    fn texture(&self, (): (), body: &str) -> Made1 {
+    fn texture(&self, (): (), body: &str) -> Making {
         let body: TextureBody = json(body)?;
-        Ok(Handle::Texture(self.device.create_texture(&wgpu::TextureDescriptor {
-            label: None,
-            size: body.size.size()?,
-            mip_level_count: body.mip_level_count,
-            sample_count: body.sample_count,
-            dimension: body.dimension,
-            format: body.format,
-            usage: texture_usage(body.usage)?,
-            view_formats: &body.view_formats,
-        })))
+        Ok(Handle::Texture(self.device.create_texture(
+            &wgpu::TextureDescriptor {
+                label: None,
+                size: body.size.size()?,
+                mip_level_count: body.mip_level_count,
+                sample_count: body.sample_count,
+                dimension: body.dimension,
+                format: body.format,
+                usage: texture_usage(body.usage)?,
+                view_formats: &body.view_formats,
+            },
+        )))
     }
 
-    fn sampler(&self, (): (), body: &str) -> Made1 {
+    fn sampler(&self, (): (), body: &str) -> Making {
         let body: SamplerBody = json(body)?;
-        Ok(Handle::Sampler(self.device.create_sampler(&wgpu::SamplerDescriptor {
-            label: None,
-            address_mode_u: body.address_mode_u,
-            address_mode_v: body.address_mode_v,
-            address_mode_w: body.address_mode_w,
-            mag_filter: body.mag_filter,
-            min_filter: body.min_filter,
-            mipmap_filter: body.mipmap_filter,
-            lod_min_clamp: body.lod_min_clamp,
-            lod_max_clamp: body.lod_max_clamp,
-            compare: body.compare,
-            anisotropy_clamp: body.max_anisotropy,
-            border_color: None,
-        })))
+        Ok(Handle::Sampler(self.device.create_sampler(
+            &wgpu::SamplerDescriptor {
+                label: None,
+                address_mode_u: body.address_mode_u,
+                address_mode_v: body.address_mode_v,
+                address_mode_w: body.address_mode_w,
+                mag_filter: body.mag_filter,
+                min_filter: body.min_filter,
+                mipmap_filter: body.mipmap_filter,
+                lod_min_clamp: body.lod_min_clamp,
+                lod_max_clamp: body.lod_max_clamp,
+                compare: body.compare,
+                anisotropy_clamp: body.max_anisotropy,
+                border_color: None,
+            },
+        )))
     }
 }
 
@@ -557,7 +601,11 @@ impl BufferLayout {
             BufferKind::ReadOnlyStorage => wgpu::BufferBindingType::Storage { read_only: true },
         };
         let min_binding_size = wgpu::BufferSize::new(self.min_binding_size);
-        wgpu::BindingType::Buffer { ty, has_dynamic_offset: self.has_dynamic_offset, min_binding_size }
+        wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset: self.has_dynamic_offset,
+            min_binding_size,
+        }
     }
 }
 
@@ -581,14 +629,26 @@ impl TextureLayout {
             SampleType::Uint => wgpu::TextureSampleType::Uint,
         };
         let view_dimension = self.view_dimension;
-        wgpu::BindingType::Texture { sample_type, view_dimension, multisampled: self.multisampled }
+        wgpu::BindingType::Texture {
+            sample_type,
+            view_dimension,
+            multisampled: self.multisampled,
+        }
     }
 }
 
 impl StorageTextureLayout {
     fn binding(&self) -> wgpu::BindingType {
-        let StorageTextureLayout { access, format, view_dimension } = *self;
-        wgpu::BindingType::StorageTexture { access, format, view_dimension }
+        let StorageTextureLayout {
+            access,
+            format,
+            view_dimension,
+        } = *self;
+        wgpu::BindingType::StorageTexture {
+            access,
+            format,
+            view_dimension,
+        }
     }
 }
 
@@ -598,18 +658,41 @@ impl LayoutEntry {
             self.buffer.as_ref().map(BufferLayout::binding),
             self.sampler.as_ref().map(SamplerLayout::binding),
             self.texture.as_ref().map(TextureLayout::binding),
-            self.storage_texture.as_ref().map(StorageTextureLayout::binding),
-            self.external_texture.as_ref().map(|_| wgpu::BindingType::ExternalTexture),
+            self.storage_texture
+                .as_ref()
+                .map(StorageTextureLayout::binding),
+            self.external_texture
+                .as_ref()
+                .map(|_| wgpu::BindingType::ExternalTexture),
         ];
         let mut bindings = bindings.into_iter().flatten();
         let (Some(ty), None) = (bindings.next(), bindings.next()) else {
-            return invalid(format!("binding {} is not of exactly one type", self.binding));
+            return invalid(format!(
+                "binding {} is not of exactly one type",
+                self.binding
+            ));
         };
         let visibility = match wgpu::ShaderStages::from_bits(self.visibility) {
-            Some(stages) if wgpu::ShaderStages::VERTEX_FRAGMENT.union(wgpu::ShaderStages::COMPUTE).contains(stages) => stages,
-            _ => return invalid(format!("visibility {:#x} has bits that WebGPU does not know", self.visibility)),
+            Some(stages)
+                if wgpu::ShaderStages::VERTEX_FRAGMENT
+                    .union(wgpu::ShaderStages::COMPUTE)
+                    .contains(stages) =>
+            {
+                stages
+            }
+            _ => {
+                return invalid(format!(
+                    "visibility {:#x} has bits that WebGPU does not know",
+                    self.visibility
+                ));
+            }
         };
-        Ok(wgpu::BindGroupLayoutEntry { binding: self.binding, visibility, ty, count: None })
+        Ok(wgpu::BindGroupLayoutEntry {
+            binding: self.binding,
+            visibility,
+            ty,
+            count: None,
+        })
     }
 }
 
@@ -625,55 +708,100 @@ impl GroupEntry {
     fn entry<'a>(&self, table: &'a Table, id: u32) -> Result<wgpu::BindGroupEntry<'a>, Refused> {
         let resource = match table.0.get(&id).map(|made| &made.handle) {
             Some(Handle::Buffer(buffer)) => {
-                let size = self.size.map(|size| wgpu::BufferSize::new(size).ok_or(size)).transpose();
-                let size = size.or_else(|_| invalid(format!("binding {} has a size of 0", self.binding)))?;
-                wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: self.offset, size })
+                let size = self
+                    .size
+                    .map(|size| wgpu::BufferSize::new(size).ok_or(size))
+                    .transpose();
+                let size =
+                    size.or_else(|_| invalid(format!("binding {} has a size of 0", self.binding)))?;
+                wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer,
+                    offset: self.offset,
+                    size,
+                })
             }
             Some(Handle::Sampler(sampler)) => wgpu::BindingResource::Sampler(sampler),
             Some(Handle::View(view, _)) => wgpu::BindingResource::TextureView(view),
             _ => return bad(format!("reference {id} is nothing that can be bound")),
         };
-        Ok(wgpu::BindGroupEntry { binding: self.binding, resource })
+        Ok(wgpu::BindGroupEntry {
+            binding: self.binding,
+            resource,
+        })
     }
 }
 
 impl Maker<'_> {
-    fn module(&self, (): (), body: &str) -> Made1 {
+    fn module(&self, (): (), body: &str) -> Making {
         let body: ModuleBody = json(body)?;
         let source = wgpu::ShaderSource::Wgsl(body.code.into());
-        let descriptor = wgpu::ShaderModuleDescriptor { label: None, source };
+        let descriptor = wgpu::ShaderModuleDescriptor {
+            label: None,
+            source,
+        };
         Ok(Handle::Module(self.device.create_shader_module(descriptor)))
     }
 
-    fn bind_group_layout(&self, (): (), body: &str) -> Made1 {
+    fn bind_group_layout(&self, (): (), body: &str) -> Making {
         let body: Entries<LayoutEntry> = json(body)?;
-        let entries = body.entries.iter().map(LayoutEntry::entry).collect::<Result<Vec<_>, _>>()?;
-        let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
-        Ok(Handle::BindGroupLayout(self.device.create_bind_group_layout(&descriptor)))
+        let entries = body
+            .entries
+            .iter()
+            .map(LayoutEntry::entry)
+            .collect::<Result<Vec<_>, _>>()?;
+        let descriptor = wgpu::BindGroupLayoutDescriptor {
+            label: None,
+            entries: &entries,
+        };
+        Ok(Handle::BindGroupLayout(
+            self.device.create_bind_group_layout(&descriptor),
+        ))
     }
 
-    fn pipeline_layout(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
+    fn pipeline_layout(&self, table: &Table, refs: &[u32], body: &str) -> Making {
         json::<serde_json::Map<String, serde_json::Value>>(body)?;
         let layout = |&id: &u32| match id {
             0 => Ok(None),
             id => referred(table.bind_group_layout(id), id, Kind::BindGroupLayout).map(Some),
         };
         let layouts = refs.iter().map(layout).collect::<Result<Vec<_>, _>>()?;
-        let descriptor = wgpu::PipelineLayoutDescriptor { label: None, bind_group_layouts: &layouts, immediate_size: 0 };
-        Ok(Handle::PipelineLayout(self.device.create_pipeline_layout(&descriptor)))
+        let descriptor = wgpu::PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &layouts,
+            immediate_size: 0,
+        };
+        Ok(Handle::PipelineLayout(
+            self.device.create_pipeline_layout(&descriptor),
+        ))
     }
 
-    fn bind_group(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
+    fn bind_group(&self, table: &Table, refs: &[u32], body: &str) -> Making {
         let body: Entries<GroupEntry> = json(body)?;
-        let Some((&layout, resources)) = refs.split_first() else { return bad("it takes a layout") };
+        let Some((&layout, resources)) = refs.split_first() else {
+            return bad("it takes a layout");
+        };
         if resources.len() != body.entries.len() {
             return bad("it takes a layout, then one reference per entry");
         }
-        let layout = referred(table.bind_group_layout(layout), layout, Kind::BindGroupLayout)?;
-        let entries = body.entries.iter().zip(resources).map(|(entry, &id)| entry.entry(table, id));
+        let layout = referred(
+            table.bind_group_layout(layout),
+            layout,
+            Kind::BindGroupLayout,
+        )?;
+        let entries = body
+            .entries
+            .iter()
+            .zip(resources)
+            .map(|(entry, &id)| entry.entry(table, id));
         let entries = entries.collect::<Result<Vec<_>, _>>()?;
-        let descriptor = wgpu::BindGroupDescriptor { label: None, layout, entries: &entries };
-        Ok(Handle::BindGroup(self.device.create_bind_group(&descriptor)))
+        let descriptor = wgpu::BindGroupDescriptor {
+            label: None,
+            layout,
+            entries: &entries,
+        };
+        Ok(Handle::BindGroup(
+            self.device.create_bind_group(&descriptor),
+        ))
     }
 }
 
@@ -689,12 +817,18 @@ struct Stage {
 
 impl Stage {
     fn constants(&self) -> Vec<(&str, f64)> {
-        self.constants.iter().map(|(key, value)| (key.as_str(), *value)).collect()
+        self.constants
+            .iter()
+            .map(|(key, value)| (key.as_str(), *value))
+            .collect()
     }
 }
 
 fn options<'a>(constants: &'a [(&'a str, f64)]) -> wgpu::PipelineCompilationOptions<'a> {
-    wgpu::PipelineCompilationOptions { constants, ..Default::default() }
+    wgpu::PipelineCompilationOptions {
+        constants,
+        ..Default::default()
+    }
 }
 
 #[derive(Deserialize)]
@@ -837,7 +971,12 @@ struct StencilFace {
 impl Default for StencilFace {
     fn default() -> Self {
         let keep = wgpu::StencilOperation::Keep;
-        StencilFace { compare: wgpu::CompareFunction::Always, fail_op: keep, depth_fail_op: keep, pass_op: keep }
+        StencilFace {
+            compare: wgpu::CompareFunction::Always,
+            fail_op: keep,
+            depth_fail_op: keep,
+            pass_op: keep,
+        }
     }
 }
 
@@ -851,7 +990,11 @@ struct Multisample {
 
 impl Default for Multisample {
     fn default() -> Self {
-        Multisample { count: 1, mask: u32::MAX, alpha_to_coverage_enabled: false }
+        Multisample {
+            count: 1,
+            mask: u32::MAX,
+            alpha_to_coverage_enabled: false,
+        }
     }
 }
 
@@ -875,8 +1018,18 @@ impl Primitive {
 
 impl StencilFace {
     fn state(self) -> wgpu::StencilFaceState {
-        let StencilFace { compare, fail_op, depth_fail_op, pass_op } = self;
-        wgpu::StencilFaceState { compare, fail_op, depth_fail_op, pass_op }
+        let StencilFace {
+            compare,
+            fail_op,
+            depth_fail_op,
+            pass_op,
+        } = self;
+        wgpu::StencilFaceState {
+            compare,
+            fail_op,
+            depth_fail_op,
+            pass_op,
+        }
     }
 }
 
@@ -913,19 +1066,37 @@ impl Multisample {
 
 impl BlendComponent {
     fn state(&self) -> wgpu::BlendComponent {
-        let BlendComponent { operation, src_factor, dst_factor } = *self;
-        wgpu::BlendComponent { src_factor, dst_factor, operation }
+        let BlendComponent {
+            operation,
+            src_factor,
+            dst_factor,
+        } = *self;
+        wgpu::BlendComponent {
+            src_factor,
+            dst_factor,
+            operation,
+        }
     }
 }
 
 impl ColorTarget {
     fn state(&self) -> Result<wgpu::ColorTargetState, Refused> {
         let Some(write_mask) = wgpu::ColorWrites::from_bits(self.write_mask) else {
-            return invalid(format!("writeMask {:#x} has bits that WebGPU does not know", self.write_mask));
+            return invalid(format!(
+                "writeMask {:#x} has bits that WebGPU does not know",
+                self.write_mask
+            ));
         };
         let blend = self.blend.as_ref();
-        let blend = blend.map(|blend| wgpu::BlendState { color: blend.color.state(), alpha: blend.alpha.state() });
-        Ok(wgpu::ColorTargetState { format: self.format, blend, write_mask })
+        let blend = blend.map(|blend| wgpu::BlendState {
+            color: blend.color.state(),
+            alpha: blend.alpha.state(),
+        });
+        Ok(wgpu::ColorTargetState {
+            format: self.format,
+            blend,
+            write_mask,
+        })
     }
 }
 
@@ -941,21 +1112,25 @@ impl VertexBuffer {
 }
 
 impl Maker<'_> {
-    fn compute_pipeline(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
-        let &[layout, module] = refs else { return bad("it takes two references, layout and module") };
+    fn compute_pipeline(&self, table: &Table, refs: &[u32], body: &str) -> Making {
+        let &[layout, module] = refs else {
+            return bad("it takes two references, layout and module");
+        };
         let body: ComputeBody = json(body)?;
         let constants = body.compute.constants();
-        Ok(Handle::Compute(self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: None,
-            layout: layout_of(table, layout)?,
-            module: referred(table.module(module), module, Kind::ShaderModule)?,
-            entry_point: body.compute.entry_point.as_deref(),
-            compilation_options: options(&constants),
-            cache: None,
-        })))
+        Ok(Handle::Compute(self.device.create_compute_pipeline(
+            &wgpu::ComputePipelineDescriptor {
+                label: None,
+                layout: layout_of(table, layout)?,
+                module: referred(table.module(module), module, Kind::ShaderModule)?,
+                entry_point: body.compute.entry_point.as_deref(),
+                compilation_options: options(&constants),
+                cache: None,
+            },
+        )))
     }
 
-    fn render_pipeline(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
+    fn render_pipeline(&self, table: &Table, refs: &[u32], body: &str) -> Making {
         let &[layout, vertex, fragment] = refs else {
             return bad("it takes three references, layout, vertex module and fragment module");
         };
@@ -963,14 +1138,26 @@ impl Maker<'_> {
         if body.fragment.is_some() != (fragment != 0) {
             return bad("a fragment stage has a module, and none has none");
         }
-        let attributes: Vec<_> = body.vertex.buffers.iter().map(|b| b.as_ref().map(VertexBuffer::attributes)).collect();
+        let attributes: Vec<_> = body
+            .vertex
+            .buffers
+            .iter()
+            .map(|b| b.as_ref().map(VertexBuffer::attributes))
+            .collect();
         let buffers = body.vertex.buffers.iter().zip(&attributes);
-        let buffers: Vec<_> = buffers.map(|(buffer, attributes)| vertex_layout(buffer.as_ref()?, attributes.as_ref()?)).collect();
+        let buffers: Vec<_> = buffers
+            .map(|(buffer, attributes)| vertex_layout(buffer.as_ref()?, attributes.as_ref()?))
+            .collect();
         let vertex_constants = body.vertex.stage.constants();
-        let fragment_constants = body.fragment.as_ref().map(|stage| stage.stage.constants()).unwrap_or_default();
+        let fragment_constants = body
+            .fragment
+            .as_ref()
+            .map(|stage| stage.stage.constants())
+            .unwrap_or_default();
         let targets = body.fragment.iter().flat_map(|stage| &stage.targets);
-        let targets: Vec<_> =
-            targets.map(|target| target.as_ref().map(ColorTarget::state).transpose()).collect::<Result<_, _>>()?;
+        let targets: Vec<_> = targets
+            .map(|target| target.as_ref().map(ColorTarget::state).transpose())
+            .collect::<Result<_, _>>()?;
         let fragment_state = match &body.fragment {
             None => None,
             Some(stage) => Some(wgpu::FragmentState {
@@ -980,22 +1167,24 @@ impl Maker<'_> {
                 targets: &targets,
             }),
         };
-        Ok(Handle::Render(self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label: None,
-            layout: layout_of(table, layout)?,
-            vertex: wgpu::VertexState {
-                module: referred(table.module(vertex), vertex, Kind::ShaderModule)?,
-                entry_point: body.vertex.stage.entry_point.as_deref(),
-                compilation_options: options(&vertex_constants),
-                buffers: &buffers,
+        Ok(Handle::Render(self.device.create_render_pipeline(
+            &wgpu::RenderPipelineDescriptor {
+                label: None,
+                layout: layout_of(table, layout)?,
+                vertex: wgpu::VertexState {
+                    module: referred(table.module(vertex), vertex, Kind::ShaderModule)?,
+                    entry_point: body.vertex.stage.entry_point.as_deref(),
+                    compilation_options: options(&vertex_constants),
+                    buffers: &buffers,
+                },
+                primitive: body.primitive.state(),
+                depth_stencil: body.depth_stencil.as_ref().map(DepthStencil::state),
+                multisample: body.multisample.state(),
+                fragment: fragment_state,
+                multiview_mask: None,
+                cache: None,
             },
-            primitive: body.primitive.state(),
-            depth_stencil: body.depth_stencil.as_ref().map(DepthStencil::state),
-            multisample: body.multisample.state(),
-            fragment: fragment_state,
-            multiview_mask: None,
-            cache: None,
-        })))
+        )))
     }
 }
 
@@ -1011,8 +1200,16 @@ fn vertex_layout<'a>(
     buffer: &VertexBuffer,
     attributes: &'a [wgpu::VertexAttribute],
 ) -> Option<wgpu::VertexBufferLayout<'a>> {
-    let VertexBuffer { array_stride, step_mode, .. } = *buffer;
-    Some(wgpu::VertexBufferLayout { array_stride, step_mode, attributes })
+    let VertexBuffer {
+        array_stride,
+        step_mode,
+        ..
+    } = *buffer;
+    Some(wgpu::VertexBufferLayout {
+        array_stride,
+        step_mode,
+        attributes,
+    })
 }
 
 // Render bundles.
@@ -1032,23 +1229,28 @@ struct BundleBody {
 }
 
 impl Maker<'_> {
-    fn bundle(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
+    fn bundle(&self, table: &Table, refs: &[u32], body: &str) -> Making {
         let mut body: BundleBody = json(body)?;
         let mut words = std::mem::take(&mut body.words);
         let at = |position: u32| refs.get(position as usize - 1).copied();
         wire::remap_bundle(&mut words, at).or_else(|refusal| bad(format!("words: {refusal}")))?;
-        let commands = wire::decode_bundle(&words).or_else(|refusal| bad(format!("words: {refusal}")))?;
-        let mut encoder = self.device.create_render_bundle_encoder(&wgpu::RenderBundleEncoderDescriptor {
-            label: None,
-            color_formats: &body.color_formats,
-            depth_stencil: body.depth_stencil_format.map(|format| wgpu::RenderBundleDepthStencil {
-                format,
-                depth_read_only: body.depth_read_only,
-                stencil_read_only: body.stencil_read_only,
-            }),
-            sample_count: body.sample_count,
-            multiview: None,
-        });
+        let commands =
+            wire::decode_bundle(&words).or_else(|refusal| bad(format!("words: {refusal}")))?;
+        let mut encoder =
+            self.device
+                .create_render_bundle_encoder(&wgpu::RenderBundleEncoderDescriptor {
+                    label: None,
+                    color_formats: &body.color_formats,
+                    depth_stencil: body.depth_stencil_format.map(|format| {
+                        wgpu::RenderBundleDepthStencil {
+                            format,
+                            depth_read_only: body.depth_read_only,
+                            stencil_read_only: body.stencil_read_only,
+                        }
+                    }),
+                    sample_count: body.sample_count,
+                    multiview: None,
+                });
         // Every call on an encoder that was refused panics.
         if let Some((kind, why)) = self.errors.take() {
             return Err(Refused::Device(kind, why));
@@ -1062,7 +1264,9 @@ impl Maker<'_> {
         // `finish` panics over what any other call of wgpu reports as a validation error.
         let finish = || encoder.finish(&wgpu::RenderBundleDescriptor { label: None });
         let bundle = quietly(|| catch_unwind(AssertUnwindSafe(finish)));
-        bundle.map(Handle::Bundle).or_else(|panic| invalid(panic_text(&*panic)))
+        bundle
+            .map(Handle::Bundle)
+            .or_else(|panic| invalid(panic_text(&*panic)))
     }
 }
 
@@ -1072,7 +1276,9 @@ fn draw_kinds(cmd: &Cmd<'_>) -> Option<(u32, Kind)> {
         Op::SetPipeline => (cmd.args[0], Kind::RenderPipeline),
         Op::SetBindGroup => (cmd.args[1], Kind::BindGroup),
         Op::SetVertexBuffer => (cmd.args[1], Kind::Buffer),
-        Op::SetIndexBuffer | Op::DrawIndirect | Op::DrawIndexedIndirect => (cmd.args[0], Kind::Buffer),
+        Op::SetIndexBuffer | Op::DrawIndirect | Op::DrawIndexedIndirect => {
+            (cmd.args[0], Kind::Buffer)
+        }
         _ => return None,
     };
     (id != 0).then_some((id, kind))
@@ -1086,20 +1292,34 @@ fn draw_kinds(cmd: &Cmd<'_>) -> Option<(u32, Kind)> {
 /// # Errors
 ///
 /// A buffer range that wgpu's Rust types cannot say: past the buffer's end, where WebGPU refuses too, or empty, where it does not.
-pub(super) fn draw<'a>(to: &mut impl RenderEncoder<'a>, cmd: &Cmd<'_>, table: &'a Table) -> Result<(), String> {
+pub(super) fn draw<'a>(
+    to: &mut impl RenderEncoder<'a>,
+    cmd: &Cmd<'_>,
+    table: &'a Table,
+) -> Result<(), String> {
     let a = cmd.args;
     let buffer = |i: usize| table.buffer(a[i]).expect("kinds are checked before a call");
     match cmd.op {
         Op::SetPipeline => {
-            to.set_pipeline(table.render_pipeline(a[0]).expect("kinds are checked before a call"));
+            to.set_pipeline(
+                table
+                    .render_pipeline(a[0])
+                    .expect("kinds are checked before a call"),
+            );
         }
         Op::SetBindGroup => to.set_bind_group(a[0], table.bind_group(a[1]), &a[3..]),
         Op::Draw => to.draw(range(a[2], a[0]), range(a[3], a[1])),
         Op::DrawIndexed => to.draw_indexed(range(a[2], a[0]), cmd.i32_at(3), range(a[4], a[1])),
         Op::SetVertexBuffer if a[1] == 0 => to.set_vertex_buffer(a[0], None),
-        Op::SetVertexBuffer => to.set_vertex_buffer(a[0], Some(slice(buffer(1), cmd.u64_at(2), cmd.u64_at(4))?)),
+        Op::SetVertexBuffer => {
+            to.set_vertex_buffer(a[0], Some(slice(buffer(1), cmd.u64_at(2), cmd.u64_at(4))?))
+        }
         Op::SetIndexBuffer => {
-            let format = if a[1] == 1 { wgpu::IndexFormat::Uint16 } else { wgpu::IndexFormat::Uint32 };
+            let format = if a[1] == 1 {
+                wgpu::IndexFormat::Uint16
+            } else {
+                wgpu::IndexFormat::Uint32
+            };
             to.set_index_buffer(slice(buffer(0), cmd.u64_at(2), cmd.u64_at(4))?, format);
         }
         Op::DrawIndirect => to.draw_indirect(buffer(0), cmd.u64_at(1)),
@@ -1117,10 +1337,19 @@ fn range(first: u32, count: u32) -> std::ops::Range<u32> {
 
 fn slice(buffer: &wgpu::Buffer, offset: u64, size: u64) -> Result<wgpu::BufferSlice<'_>, String> {
     let rest = buffer.size().checked_sub(offset);
-    let size = if size == 0 { rest } else { rest.filter(|&rest| size <= rest).map(|_| size) };
+    let size = if size == 0 {
+        rest
+    } else {
+        rest.filter(|&rest| size <= rest).map(|_| size)
+    };
     match size {
-        None => Err(format!("the range from {offset} ends past the buffer's {} bytes (wgpu's API refuses the slice itself)", buffer.size())),
-        Some(0) => Err(format!("the range from {offset} is empty (wgpu's API takes no empty slice; WebGPU does)")),
+        None => Err(format!(
+            "the range from {offset} ends past the buffer's {} bytes (wgpu's API refuses the slice itself)",
+            buffer.size()
+        )),
+        Some(0) => Err(format!(
+            "the range from {offset} is empty (wgpu's API takes no empty slice; WebGPU does)"
+        )),
         Some(size) => Ok(buffer.slice(offset..offset + size)),
     }
 }

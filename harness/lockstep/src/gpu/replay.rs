@@ -22,6 +22,8 @@ pub(super) struct Replay<'a> {
     /// The last Submit, or the end where every encoder is finished because the stream is probed: what is recorded after it is
     /// never finished, so no error of it surfaces.
     last_finish: usize,
+    /// Whether the pass that was begun last is a compute pass, in the stream if not in the encoder.
+    computes: bool,
     open: Option<Encoder<'a>>,
 }
 
@@ -35,6 +37,7 @@ struct Encoder<'a> {
     refused: Option<Trouble>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 enum Pass<'a> {
     None,
     Render(wgpu::RenderPass<'a>),
@@ -42,14 +45,32 @@ enum Pass<'a> {
 }
 
 impl<'a> Replay<'a> {
-    pub(super) fn new(gpu: &'a Gpu, table: &'a Table, commands: &'a [Cmd<'a>], data: &'a [u8]) -> Self {
-        let last_finish = commands.iter().rposition(|cmd| cmd.op == Op::Submit).unwrap_or(0);
-        Replay { gpu, table, commands, data, last_finish, open: None }
+    pub(super) fn new(
+        gpu: &'a Gpu,
+        table: &'a Table,
+        commands: &'a [Cmd<'a>],
+        data: &'a [u8],
+    ) -> Self {
+        let last_finish = commands
+            .iter()
+            .rposition(|cmd| cmd.op == Op::Submit)
+            .unwrap_or(0);
+        Replay {
+            gpu,
+            table,
+            commands,
+            data,
+            last_finish,
+            computes: false,
+            open: None,
+        }
     }
 
     /// Replays the stream and says what went wrong first, in stream order.
     pub(super) fn run(mut self, stop_after: Option<usize>) -> Option<Trouble> {
-        let end = stop_after.map_or(self.commands.len(), |last| self.commands.len().min(last.saturating_add(1)));
+        let end = stop_after.map_or(self.commands.len(), |last| {
+            self.commands.len().min(last.saturating_add(1))
+        });
         if stop_after.is_some() {
             self.last_finish = end;
         }
@@ -58,14 +79,26 @@ impl<'a> Replay<'a> {
                 return Some(trouble);
             }
         }
-        if stop_after.is_some() { self.finish(end).err() } else { None }
+        if stop_after.is_some() {
+            self.finish(end).err()
+        } else {
+            None
+        }
     }
 
     fn command(&mut self, index: usize) -> Result<(), Trouble> {
         let cmd = &self.commands[index];
-        let computes = matches!(self.open, Some(Encoder { pass: Pass::Compute(_), .. }));
-        if let Some(message) = wrong_kind(cmd, computes, self.table) {
-            return Err(Trouble { command: Some(index), kind: TroubleKind::WrongKind, message });
+        match cmd.op {
+            Op::BeginComputePass => self.computes = true,
+            Op::BeginRenderPass => self.computes = false,
+            _ => (),
+        }
+        if let Some(message) = wrong_kind(cmd, self.computes, self.table) {
+            return Err(Trouble {
+                command: Some(index),
+                kind: TroubleKind::WrongKind,
+                message,
+            });
         }
         match cmd.op {
             Op::ReadBuffer => Ok(()),
@@ -76,7 +109,7 @@ impl<'a> Replay<'a> {
             Op::Submit => match self.finish(index)? {
                 None => Ok(()),
                 Some(commands) => {
-                    self.gpu.queue.submit([commands]);
+                    self.gpu.submit([commands])?;
                     self.check_queue(index)
                 }
             },
@@ -88,12 +121,18 @@ impl<'a> Replay<'a> {
     }
 
     fn record(&mut self, index: usize) {
-        let open = self.open.get_or_insert_with(|| Encoder::new(self.gpu, index));
+        let open = self
+            .open
+            .get_or_insert_with(|| Encoder::new(self.gpu, index));
         if open.refused.is_some() {
             return;
         }
         if let Err(message) = open.record(&self.commands[index], self.table) {
-            open.refused = Some(Trouble { command: Some(index), kind: TroubleKind::Validation, message });
+            open.refused = Some(Trouble {
+                command: Some(index),
+                kind: TroubleKind::Validation,
+                message,
+            });
         }
     }
 
@@ -102,7 +141,9 @@ impl<'a> Replay<'a> {
         let data = |offset: u32, length: u32| &self.data[offset as usize..][..length as usize];
         if cmd.op == Op::WriteBuffer {
             let buffer = self.table.buffer(a[0]).expect(CHECKED);
-            self.gpu.queue.write_buffer(buffer, cmd.u64_at(1), data(a[3], a[4]));
+            self.gpu
+                .queue
+                .write_buffer(buffer, cmd.u64_at(1), data(a[3], a[4]));
             return;
         }
         let given = |stride: u32| (stride != u32::MAX).then_some(stride);
@@ -111,20 +152,38 @@ impl<'a> Replay<'a> {
             bytes_per_row: given(a[10]),
             rows_per_image: given(a[11]),
         };
-        let size = wgpu::Extent3d { width: a[12], height: a[13], depth_or_array_layers: a[14] };
-        self.gpu.queue.write_texture(texels(&a[..6], self.table), data(a[6], a[7]), layout, size);
+        let size = wgpu::Extent3d {
+            width: a[12],
+            height: a[13],
+            depth_or_array_layers: a[14],
+        };
+        self.gpu
+            .queue
+            .write_texture(texels(&a[..6], self.table), data(a[6], a[7]), layout, size);
     }
 
     /// An error that a call on the queue raised, unless the encoder that was open then holds an earlier one.
     fn check_queue(&mut self, index: usize) -> Result<(), Trouble> {
-        let Some((kind, message)) = self.gpu.errors.take() else { return Ok(()) };
+        let Some((kind, message)) = self.gpu.errors.take() else {
+            return Ok(());
+        };
         self.finish(index)?;
-        Err(Trouble { command: Some(index), kind, message })
+        Err(Trouble {
+            command: Some(index),
+            kind,
+            message,
+        })
     }
 
     /// Finishes the open encoder, if there is one, before command `end`, and if the stream does.
     fn finish(&mut self, end: usize) -> Result<Option<wgpu::CommandBuffer>, Trouble> {
-        let Some(Encoder { encoder, pass, first, refused }) = self.open.take_if(|open| open.first < self.last_finish) else {
+        let Some(Encoder {
+            encoder,
+            pass,
+            first,
+            refused,
+        }) = self.open.take_if(|open| open.first < self.last_finish)
+        else {
             return Ok(None);
         };
         drop(pass);
@@ -132,14 +191,18 @@ impl<'a> Replay<'a> {
         match (self.gpu.errors.take(), refused) {
             (None, None) => Ok(Some(commands)),
             (None, Some(refused)) => Err(refused),
-            (Some(error), refused) => Err(self.locate(first, refused.and_then(|r| r.command).unwrap_or(end), error)),
+            (Some(error), refused) => {
+                Err(self.locate(first, refused.and_then(|r| r.command).unwrap_or(end), error))
+            }
         }
     }
 
     /// Which of the commands `first..end` of one encoder raised `error` when it was finished.
     fn locate(&self, first: usize, end: usize, error: (TroubleKind, String)) -> Trouble {
         let of_queue = |op: Op| matches!(op, Op::WriteBuffer | Op::WriteTexture | Op::ReadBuffer);
-        let recorded: Vec<usize> = (first..end).filter(|&index| !of_queue(self.commands[index].op)).collect();
+        let recorded: Vec<usize> = (first..end)
+            .filter(|&index| !of_queue(self.commands[index].op))
+            .collect();
         // The commands up to `good` raise nothing, those up to `raising` do.
         let (mut good, mut raising, mut error) = (0, recorded.len(), error);
         while raising - good > 1 {
@@ -150,7 +213,11 @@ impl<'a> Replay<'a> {
             }
         }
         let (kind, message) = error;
-        Trouble { command: Some(recorded.get(good).copied().unwrap_or(first)), kind, message }
+        Trouble {
+            command: Some(recorded.get(good).copied().unwrap_or(first)),
+            kind,
+            message,
+        }
     }
 
     fn prefix_error(&self, prefix: &[usize]) -> Option<(TroubleKind, String)> {
@@ -168,8 +235,15 @@ impl<'a> Replay<'a> {
 
 impl<'a> Encoder<'a> {
     fn new(gpu: &Gpu, first: usize) -> Self {
-        let encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        Encoder { encoder, pass: Pass::None, first, refused: None }
+        let encoder = gpu
+            .device
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        Encoder {
+            encoder,
+            pass: Pass::None,
+            first,
+            refused: None,
+        }
     }
 
     /// Makes the call of a command that goes into an encoder.
@@ -198,11 +272,25 @@ impl<'a> Encoder<'a> {
             Op::BeginRenderPass => self.pass = Pass::Render(begin_render_pass(encoder, a, table)?),
             Op::CopyBufferToBuffer => {
                 let buffer = |i: usize| table.buffer(a[i]).expect(CHECKED);
-                encoder.copy_buffer_to_buffer(buffer(0), cmd.u64_at(1), buffer(3), cmd.u64_at(4), cmd.u64_at(6));
+                encoder.copy_buffer_to_buffer(
+                    buffer(0),
+                    cmd.u64_at(1),
+                    buffer(3),
+                    cmd.u64_at(4),
+                    cmd.u64_at(6),
+                );
             }
             Op::CopyTextureToTexture => {
-                let size = wgpu::Extent3d { width: a[12], height: a[13], depth_or_array_layers: a[14] };
-                encoder.copy_texture_to_texture(texels(&a[..6], table), texels(&a[6..12], table), size);
+                let size = wgpu::Extent3d {
+                    width: a[12],
+                    height: a[13],
+                    depth_or_array_layers: a[14],
+                };
+                encoder.copy_texture_to_texture(
+                    texels(&a[..6], table),
+                    texels(&a[6..12], table),
+                    size,
+                );
             }
             _ => unreachable!("no command outside a pass"),
         }
@@ -210,7 +298,11 @@ impl<'a> Encoder<'a> {
     }
 }
 
-fn in_render_pass<'a>(pass: &mut wgpu::RenderPass<'a>, cmd: &Cmd<'_>, table: &'a Table) -> Result<(), String> {
+fn in_render_pass<'a>(
+    pass: &mut wgpu::RenderPass<'a>,
+    cmd: &Cmd<'_>,
+    table: &'a Table,
+) -> Result<(), String> {
     let a = cmd.args;
     let f = |i: usize| cmd.f32_at(i);
     match cmd.op {
@@ -218,7 +310,9 @@ fn in_render_pass<'a>(pass: &mut wgpu::RenderPass<'a>, cmd: &Cmd<'_>, table: &'a
         Op::SetScissorRect => pass.set_scissor_rect(a[0], a[1], a[2], a[3]),
         Op::SetBlendConstant => pass.set_blend_constant(color(a)),
         Op::SetStencilReference => pass.set_stencil_reference(a[0]),
-        Op::ExecuteBundles => pass.execute_bundles(a[1..].iter().map(|&id| table.bundle(id).expect(CHECKED))),
+        Op::ExecuteBundles => {
+            pass.execute_bundles(a[1..].iter().map(|&id| table.bundle(id).expect(CHECKED)))
+        }
         _ => draw(pass, cmd, table)?,
     }
     Ok(())
@@ -230,21 +324,31 @@ fn in_compute_pass(pass: &mut wgpu::ComputePass<'_>, cmd: &Cmd<'_>, table: &Tabl
         Op::SetPipeline => pass.set_pipeline(table.compute_pipeline(a[0]).expect(CHECKED)),
         Op::SetBindGroup => pass.set_bind_group(a[0], table.bind_group(a[1]), &a[3..]),
         Op::Dispatch => pass.dispatch_workgroups(a[0], a[1], a[2]),
-        Op::DispatchIndirect => pass.dispatch_workgroups_indirect(table.buffer(a[0]).expect(CHECKED), cmd.u64_at(1)),
+        Op::DispatchIndirect => {
+            pass.dispatch_workgroups_indirect(table.buffer(a[0]).expect(CHECKED), cmd.u64_at(1))
+        }
         _ => unreachable!("no command of a compute pass"),
     }
 }
 
 /// The first of the command's ids, in word order, that names nothing or an object of another kind (wire.md section 4, rule 6).
 fn wrong_kind(cmd: &Cmd<'_>, computes: bool, table: &Table) -> Option<String> {
-    let pipeline = if computes { Kind::ComputePipeline } else { Kind::RenderPipeline };
+    let pipeline = if computes {
+        Kind::ComputePipeline
+    } else {
+        Kind::RenderPipeline
+    };
     let wrong = |i: usize, kind: Kind| {
         let id = cmd.args[i];
         let found = table.kind(id);
         // An id of 0 was refused before where it may not stand.
         (id != 0 && found != Some(kind)).then(|| {
             let found = found.map_or("nothing", Kind::name);
-            format!("wrong-kind: id {id} in word {} takes a {} and names {found}", cmd.word + 1 + i, kind.name())
+            format!(
+                "wrong-kind: id {id} in word {} takes a {} and names {found}",
+                cmd.word + 1 + i,
+                kind.name()
+            )
         })
     };
     match cmd.op {
@@ -281,8 +385,16 @@ fn begin_render_pass<'a>(
     table: &Table,
 ) -> Result<wgpu::RenderPass<'a>, String> {
     let (colors, rest) = a[1..].split_at(8 * a[0] as usize);
-    let colors: Vec<_> = colors.as_chunks().0.iter().map(|color| color_attachment(color, table)).collect();
-    let depth = rest[1..].first_chunk().map(|depth| depth_attachment(depth, table)).transpose()?;
+    let colors: Vec<_> = colors
+        .as_chunks()
+        .0
+        .iter()
+        .map(|color| color_attachment(color, table))
+        .collect();
+    let depth = rest[1..]
+        .first_chunk()
+        .map(|depth| depth_attachment(depth, table))
+        .transpose()?;
     let descriptor = wgpu::RenderPassDescriptor {
         color_attachments: &colors,
         depth_stencil_attachment: depth,
@@ -291,7 +403,10 @@ fn begin_render_pass<'a>(
     Ok(encoder.begin_render_pass(&descriptor).forget_lifetime())
 }
 
-fn color_attachment<'a>(a: &[u32; 8], table: &'a Table) -> Option<wgpu::RenderPassColorAttachment<'a>> {
+fn color_attachment<'a>(
+    a: &[u32; 8],
+    table: &'a Table,
+) -> Option<wgpu::RenderPassColorAttachment<'a>> {
     let &[view, resolve_target, load, store, ..] = a;
     // A view of 0 is a hole.
     let (view, _) = table.view(view)?;
@@ -299,7 +414,10 @@ fn color_attachment<'a>(a: &[u32; 8], table: &'a Table) -> Option<wgpu::RenderPa
         view,
         depth_slice: None,
         resolve_target: table.view(resolve_target).map(|(view, _)| view),
-        ops: wgpu::Operations { load: load_op(load, color(&a[4..])), store: store_op(store) },
+        ops: wgpu::Operations {
+            load: load_op(load, color(&a[4..])),
+            store: store_op(store),
+        },
     })
 }
 
@@ -307,21 +425,44 @@ fn depth_attachment<'a>(
     a: &[u32; 9],
     table: &'a Table,
 ) -> Result<wgpu::RenderPassDepthStencilAttachment<'a>, String> {
-    let &[view, load, store, clear, read_only, stencil_load, stencil_store, stencil_clear, stencil_read_only] = a;
+    let &[
+        view,
+        load,
+        store,
+        clear,
+        read_only,
+        stencil_load,
+        stencil_store,
+        stencil_clear,
+        stencil_read_only,
+    ] = a;
     let (view, format) = table.view(view).expect(CHECKED);
     let depth = aspect_ops(format.has_depth_aspect(), read_only == 1, load, store);
-    let stencil = aspect_ops(format.has_stencil_aspect(), stencil_read_only == 1, stencil_load, stencil_store);
+    let stencil = aspect_ops(
+        format.has_stencil_aspect(),
+        stencil_read_only == 1,
+        stencil_load,
+        stencil_store,
+    );
     let clear = f32::from_bits(clear);
     Ok(wgpu::RenderPassDepthStencilAttachment {
         view,
         depth_ops: operations(depth.map_err(|why| format!("depth {why}"))?, clear),
-        stencil_ops: operations(stencil.map_err(|why| format!("stencil {why}"))?, stencil_clear),
+        stencil_ops: operations(
+            stencil.map_err(|why| format!("stencil {why}"))?,
+            stencil_clear,
+        ),
     })
 }
 
 /// Holds the ops of one aspect to WebGPU's rule (GPURenderPassDepthStencilAttachment): both are there where the format has the
 /// aspect and it is written, else neither. wgpu has no word for any other case.
-fn aspect_ops(has: bool, read_only: bool, load: u32, store: u32) -> Result<Option<(u32, u32)>, &'static str> {
+fn aspect_ops(
+    has: bool,
+    read_only: bool,
+    load: u32,
+    store: u32,
+) -> Result<Option<(u32, u32)>, &'static str> {
     match (has && !read_only, load, store) {
         (false, 0, 0) => Ok(None),
         (false, ..) if has => Err("ops are given for an aspect that is read only"),
@@ -332,21 +473,37 @@ fn aspect_ops(has: bool, read_only: bool, load: u32, store: u32) -> Result<Optio
 }
 
 fn operations<V>(ops: Option<(u32, u32)>, clear: V) -> Option<wgpu::Operations<V>> {
-    ops.map(|(load, store)| wgpu::Operations { load: load_op(load, clear), store: store_op(store) })
+    ops.map(|(load, store)| wgpu::Operations {
+        load: load_op(load, clear),
+        store: store_op(store),
+    })
 }
 
 fn load_op<V>(op: u32, clear: V) -> wgpu::LoadOp<V> {
-    if op == 1 { wgpu::LoadOp::Load } else { wgpu::LoadOp::Clear(clear) }
+    if op == 1 {
+        wgpu::LoadOp::Load
+    } else {
+        wgpu::LoadOp::Clear(clear)
+    }
 }
 
 fn store_op(op: u32) -> wgpu::StoreOp {
-    if op == 1 { wgpu::StoreOp::Store } else { wgpu::StoreOp::Discard }
+    if op == 1 {
+        wgpu::StoreOp::Store
+    } else {
+        wgpu::StoreOp::Discard
+    }
 }
 
 /// The color whose four floats `words` begins with.
 fn color(words: &[u32]) -> wgpu::Color {
     let part = |i: usize| f64::from(f32::from_bits(words[i]));
-    wgpu::Color { r: part(0), g: part(1), b: part(2), a: part(3) }
+    wgpu::Color {
+        r: part(0),
+        g: part(1),
+        b: part(2),
+        a: part(3),
+    }
 }
 
 /// The place in a texture that the six words texture, mip, x, y, z, aspect name.
@@ -354,7 +511,11 @@ fn texels<'a>(words: &[u32], table: &'a Table) -> wgpu::TexelCopyTextureInfo<'a>
     wgpu::TexelCopyTextureInfo {
         texture: table.texture(words[0]).expect(CHECKED),
         mip_level: words[1],
-        origin: wgpu::Origin3d { x: words[2], y: words[3], z: words[4] },
+        origin: wgpu::Origin3d {
+            x: words[2],
+            y: words[3],
+            z: words[4],
+        },
         aspect: match words[5] {
             2 => wgpu::TextureAspect::StencilOnly,
             3 => wgpu::TextureAspect::DepthOnly,
