@@ -353,7 +353,7 @@ fn resources<'a>(resolved: &'a Resolved, layout: &StageLayout) -> Vec<Resource<'
 }
 
 /// The slots of a target in the tables that a type takes; none when the target has none there.
-fn slots(ty: &TypeInner, target: &BindTarget) -> Vec<(Table, u32)> {
+pub(crate) fn slots(ty: &TypeInner, target: &BindTarget) -> Vec<(Table, u32)> {
     let at = |table, slot: u8| (table, u32::from(slot));
     match ty {
         TypeInner::Image {
