@@ -169,16 +169,20 @@ impl<'a> Source<'a> {
     ///
     /// naga's message, with the place.
     pub fn new(wgsl: &'a str) -> Result<Source<'a>, String> {
-        let module = guarded(|| naga::front::wgsl::parse_str(wgsl))?
-            .map_err(|error| error.emit_to_string(wgsl))?;
+        let module = guarded(|| {
+            naga::front::wgsl::parse_str(wgsl).map_err(|error| error.emit_to_string(wgsl))
+        })??;
         let mut validator = naga::valid::Validator::new(
             naga::valid::ValidationFlags::all(),
             naga::valid::Capabilities::all(),
         );
         validator.subgroup_stages(naga::valid::ShaderStages::all());
         validator.subgroup_operations(naga::valid::SubgroupOperationSet::all());
-        let info =
-            guarded(|| validator.validate(&module))?.map_err(|error| error.emit_to_string(wgsl))?;
+        let info = guarded(|| {
+            validator
+                .validate(&module)
+                .map_err(|error| error.emit_to_string(wgsl))
+        })??;
         Ok(Source { wgsl, module, info })
     }
 
@@ -225,15 +229,15 @@ impl<'a> Source<'a> {
             .collect();
         let selected = Some((entry.stage.naga(), entry.name.as_str()));
         let (module, info) = guarded(|| {
-            naga::back::pipeline_constants::process_overrides(
+            let processed = naga::back::pipeline_constants::process_overrides(
                 &self.module,
                 &self.info,
                 selected,
                 &constants,
-            )
+            );
+            processed.map_err(|error| ResolveError::Constant(Box::new(error)))
         })
-        .map_err(ResolveError::Panic)?
-        .map_err(ResolveError::Constant)?;
+        .map_err(ResolveError::Panic)??;
         let is_entry = |found: &naga::EntryPoint| {
             found.stage == entry.stage.naga() && found.name == entry.name
         };
@@ -253,7 +257,7 @@ impl<'a> Source<'a> {
 /// Why an entry point's overrides were not resolved.
 enum ResolveError {
     Panic(String),
-    Constant(naga::back::pipeline_constants::PipelineConstantError),
+    Constant(Box<naga::back::pipeline_constants::PipelineConstantError>),
     NoEntryPoint,
 }
 
@@ -452,18 +456,15 @@ impl EntryCheck<'_> {
                 })
             })
         };
-        let is_true = match error {
-            ResolveError::Constant(Error::NotFound(key)) => declared(key).is_none(),
-            ResolveError::Constant(Error::MissingValue(key)) => {
+        let is_true = |error: &Error| match error {
+            Error::NotFound(key) => declared(key).is_none(),
+            Error::MissingValue(key) => {
                 declared(key).is_some_and(|found| found.init.is_none())
                     && !overrides.contains_key(key)
             }
-            ResolveError::Constant(Error::SrcNeedsToBeFinite) => {
-                overrides.values().any(|value| !value.is_finite())
-            }
-            ResolveError::Constant(Error::DstRangeTooSmall) => !overrides.is_empty(),
-            ResolveError::Constant(_) => true,
-            ResolveError::Panic(_) | ResolveError::NoEntryPoint => false,
+            Error::SrcNeedsToBeFinite => overrides.values().any(|value| !value.is_finite()),
+            Error::DstRangeTooSmall => !overrides.is_empty(),
+            _ => true,
         };
         match error {
             ResolveError::Constant(error) if is_true => self
