@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use arbitrary::Unstructured;
 
+use crate::cli::run::Part;
 use crate::case::{Case, LayoutCase, Origin, StreamCase};
 use crate::coverage::Tally;
 use crate::findings::{Finding, Findings};
@@ -282,7 +283,8 @@ impl Plan {
             command += &format!(" --shard {}/{}", self.shard.0, self.shard.1);
         }
         if self.lanes.len() < Lane::ALL.len() {
-            self.lanes.iter().for_each(|lane| command += &format!(" --only {}", lane.name()));
+            let whole = |part: &Part| part.lanes().iter().all(|lane| self.lanes.contains(lane));
+            Part::ALL.iter().filter(|part| whole(part)).for_each(|part| command += &format!(" --only {}", part.name()));
         }
         command
     }
