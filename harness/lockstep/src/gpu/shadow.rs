@@ -31,7 +31,7 @@ use wire::{Cmd, Kind, Op, Read};
 
 use self::memory::{Memory, Region, Span};
 use self::passes::Player;
-use crate::case::stream::Object;
+use crate::case::Object;
 
 /// Stands in [`Shadow::not_foretold`] for the read window: no object has this id.
 pub const WINDOW: u32 = 0;

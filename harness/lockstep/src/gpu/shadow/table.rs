@@ -12,7 +12,7 @@ use wire::Kind;
 
 use super::format::Format;
 use super::memory::{Memory, Place, Shape};
-use crate::case::stream::Object;
+use crate::case::Object;
 use crate::gpu::kernels::Kernel;
 
 /// Everything of the table that is no memory.
@@ -60,7 +60,7 @@ pub(super) struct Entry {
     pub size: Option<u64>,
 }
 
-/// A render bundle. Its ids are positions in `refs`, from 1.
+/// A render bundle whose words decode. Their ids are positions in `refs`, from 1.
 pub(super) struct Bundle<'a> {
     pub words: Vec<u32>,
     pub refs: &'a [u32],
@@ -169,10 +169,9 @@ fn view(object: &Object, memory: &Memory) -> Option<View> {
 fn layout(object: &Object) -> Option<Layout> {
     let mut entries = parse::<LayoutBody<'_>>(object)?.entries;
     entries.sort_by_key(|entry| entry.binding);
-    let chosen = |pick: fn(&LayoutEntry<'_>) -> bool| -> Vec<u32> {
-        entries.iter().filter(|entry| pick(entry)).map(|entry| entry.binding).collect()
-    };
-    Some(Layout { dynamic: chosen(LayoutEntry::is_dynamic), writable: chosen(LayoutEntry::is_writable) })
+    let dynamic = entries.iter().filter(|entry| entry.is_dynamic()).map(|entry| entry.binding).collect();
+    let writable = entries.iter().filter(|entry| entry.is_writable()).map(|entry| entry.binding).collect();
+    Some(Layout { dynamic, writable })
 }
 
 fn group(object: &Object) -> Option<Group> {
@@ -183,7 +182,9 @@ fn group(object: &Object) -> Option<Group> {
 }
 
 fn bundle(object: &Object) -> Option<Bundle<'_>> {
-    Some(Bundle { words: parse::<BundleBody>(object)?.words, refs: &object.refs })
+    let words = parse::<BundleBody>(object)?.words;
+    let sound = wire::bundle_commands(&words).all(|command| command.is_ok());
+    sound.then_some(Bundle { words, refs: &object.refs })
 }
 
 #[derive(Deserialize)]
