@@ -54,7 +54,13 @@ pub struct Shadow {
 /// `words` and `data` are a stream that Decode accepts, in the replayer's ids; `reads` are its reads in order, and `window` the
 /// bytes of the read window. It is assumed that the replay raised no error. Nothing here panics when that does not
 /// hold, or takes long: a stream that would is not foretold.
-pub fn foretell(objects: &[Object], words: &[u32], data: &[u8], reads: &[Read], window: u32) -> Shadow {
+pub fn foretell(
+    objects: &[Object],
+    words: &[u32],
+    data: &[u8],
+    reads: &[Read],
+    window: u32,
+) -> Shadow {
     let (table, memory) = table::read(objects);
     let mut player = Player::new(&table, memory);
     let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
@@ -73,14 +79,18 @@ fn play<'a>(player: &mut Player<'a>, commands: &[Cmd<'a>], data: &[u8]) {
             Op::WriteBuffer => write_buffer(&mut player.memory, command, data),
             Op::WriteTexture => write_texture(&mut player.memory, command, data),
             Op::ReadBuffer => {}
-            Op::Submit => recorded.drain(..).for_each(|command| player.execute(command)),
+            Op::Submit => recorded
+                .drain(..)
+                .for_each(|command| player.execute(command)),
             _ => recorded.push(command),
         }
     }
 }
 
 fn write_buffer(memory: &mut Memory, command: Cmd<'_>, data: &[u8]) {
-    let &[id, _, _, start, length] = command.args else { return };
+    let &[id, _, _, start, length] = command.args else {
+        return;
+    };
     match memory::range(start.into(), length.into()).and_then(|range| data.get(range)) {
         Some(bytes) => memory.write_buffer(id, command.u64_at(1), bytes),
         None => memory.forget(id),
@@ -88,17 +98,46 @@ fn write_buffer(memory: &mut Memory, command: Cmd<'_>, data: &[u8]) {
 }
 
 fn write_texture(memory: &mut Memory, command: Cmd<'_>, data: &[u8]) {
-    let &[texture, mip, x, y, z, _, start, length, _, _, row, rows, width, height, depth] = command.args else { return };
-    let region = Region { texture, mip, origin: [x, y, z], extent: [width, height, depth] };
+    let &[
+        texture,
+        mip,
+        x,
+        y,
+        z,
+        _,
+        start,
+        length,
+        _,
+        _,
+        row,
+        rows,
+        width,
+        height,
+        depth,
+    ] = command.args
+    else {
+        return;
+    };
+    let region = Region {
+        texture,
+        mip,
+        origin: [x, y, z],
+        extent: [width, height, depth],
+    };
     let given = |stride: u32| (stride != u32::MAX).then_some(stride);
     match memory::range(start.into(), length.into()).and_then(|range| data.get(range)) {
-        Some(bytes) => memory.write_texture(region, bytes, command.u64_at(8), given(row), given(rows)),
+        Some(bytes) => {
+            memory.write_texture(region, bytes, command.u64_at(8), given(row), given(rows))
+        }
         None => memory.forget(texture),
     }
 }
 
 fn report(mut memory: Memory, objects: &[Object], reads: &[Read], window: u32) -> Shadow {
-    let mut shadow = Shadow { window: vec![0; window as usize], ..Shadow::default() };
+    let mut shadow = Shadow {
+        window: vec![0; window as usize],
+        ..Shadow::default()
+    };
     for read in reads {
         if perform(&mut memory, read, &mut shadow.window).is_none() {
             shadow.not_foretold.insert(WINDOW);
@@ -106,8 +145,16 @@ fn report(mut memory: Memory, objects: &[Object], reads: &[Read], window: u32) -
     }
     for object in objects {
         let known = match object.kind {
-            Kind::Buffer => keep(&mut shadow.buffers, object.id, buffer(&mut memory, object.id)),
-            Kind::Texture => keep(&mut shadow.textures, object.id, texture(&mut memory, object.id)),
+            Kind::Buffer => keep(
+                &mut shadow.buffers,
+                object.id,
+                buffer(&mut memory, object.id),
+            ),
+            Kind::Texture => keep(
+                &mut shadow.textures,
+                object.id,
+                texture(&mut memory, object.id),
+            ),
             _ => true,
         };
         if !known {
@@ -120,7 +167,11 @@ fn report(mut memory: Memory, objects: &[Object], reads: &[Read], window: u32) -
 fn perform(memory: &mut Memory, read: &Read, window: &mut [u8]) -> Option<()> {
     let size = u64::from(read.size);
     memory.spend(size)?;
-    let bytes = memory.read(Span { id: read.id, offset: read.offset, size })?;
+    let bytes = memory.read(Span {
+        id: read.id,
+        offset: read.offset,
+        size,
+    })?;
     let to = window.get_mut(memory::range(read.window_offset.into(), size)?)?;
     to.copy_from_slice(bytes);
     (!memory.lost).then_some(())
@@ -128,12 +179,20 @@ fn perform(memory: &mut Memory, read: &Read, window: &mut [u8]) -> Option<()> {
 
 fn buffer(memory: &mut Memory, id: u32) -> Option<Vec<u8>> {
     let lost = memory.lost;
-    memory.buffers.remove(&id).filter(|buffer| buffer.known && !lost).map(|buffer| buffer.bytes)
+    memory
+        .buffers
+        .remove(&id)
+        .filter(|buffer| buffer.known && !lost)
+        .map(|buffer| buffer.bytes)
 }
 
 fn texture(memory: &mut Memory, id: u32) -> Option<Vec<u8>> {
     let lost = memory.lost;
-    memory.textures.remove(&id).filter(|texture| texture.is_known() && !lost).map(|texture| texture.bytes)
+    memory
+        .textures
+        .remove(&id)
+        .filter(|texture| texture.is_known() && !lost)
+        .map(|texture| texture.bytes)
 }
 
 fn keep(kept: &mut BTreeMap<u32, Vec<u8>>, id: u32, bytes: Option<Vec<u8>>) -> bool {

@@ -30,9 +30,18 @@ impl Format {
     pub fn named(name: &str) -> Option<Self> {
         if let "rgb9e5ufloat" | "rgb10a2uint" | "rgb10a2unorm" | "rg11b10ufloat" = name {
             let (number, blue_first, srgb) = (Number::Packed, false, false);
-            return Some(Self { texel: 4, channels: 0, bits: 0, number, blue_first, srgb });
+            return Some(Self {
+                texel: 4,
+                channels: 0,
+                bits: 0,
+                number,
+                blue_first,
+                srgb,
+            });
         }
-        let (plain, srgb) = name.strip_suffix("-srgb").map_or((name, false), |plain| (plain, true));
+        let (plain, srgb) = name
+            .strip_suffix("-srgb")
+            .map_or((name, false), |plain| (plain, true));
         let (order, rest) = plain.split_at(plain.find(|c: char| c.is_ascii_digit())?);
         let (bits, number) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
         let channels = match order {
@@ -56,7 +65,14 @@ impl Format {
             _ => return None,
         };
         let texel = channels * bits as usize / 8;
-        Some(Self { texel, channels, bits, number, blue_first: order == "bgra", srgb })
+        Some(Self {
+            texel,
+            channels,
+            bits,
+            number,
+            blue_first: order == "bgra",
+            srgb,
+        })
     }
 
     /// The format that the kernels paint and store.
@@ -66,7 +82,13 @@ impl Format {
 
     /// Whether a texture copy takes texels of `self` to texels of `other`: it does not look at sRGB.
     pub fn copies_to(self, other: Self) -> bool {
-        Self { srgb: false, ..self } == Self { srgb: false, ..other }
+        Self {
+            srgb: false,
+            ..self
+        } == Self {
+            srgb: false,
+            ..other
+        }
     }
 
     /// The texel, as little-endian bits, that a clear to `color` (red, green, blue, alpha) writes.
@@ -91,7 +113,9 @@ impl Format {
         let max = u32::MAX >> (32 - self.bits);
         match self.number {
             Number::Uint => in_range(value, 0, i64::from(max)),
-            Number::Sint => in_range(value, -i64::from(max / 2) - 1, i64::from(max / 2)).map(|bits| bits & max),
+            Number::Sint => {
+                in_range(value, -i64::from(max / 2) - 1, i64::from(max / 2)).map(|bits| bits & max)
+            }
             Number::Unorm => zero_or_one(value, max),
             Number::Snorm => zero_or_one(value, max / 2),
             // A negative zero keeps its sign on some devices.

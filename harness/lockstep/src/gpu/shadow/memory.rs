@@ -43,7 +43,11 @@ impl Span {
     /// A part of it.
     pub fn part(self, offset: u64, size: u64) -> Option<Self> {
         let inside = offset.checked_add(size)? <= self.size;
-        inside.then_some(Self { id: self.id, offset: self.offset.checked_add(offset)?, size })
+        inside.then_some(Self {
+            id: self.id,
+            offset: self.offset.checked_add(offset)?,
+            size,
+        })
     }
 }
 
@@ -116,13 +120,22 @@ struct Source<'a> {
 impl Memory {
     pub fn new() -> Self {
         let (buffers, textures) = (BTreeMap::new(), BTreeMap::new());
-        Self { buffers, textures, lost: false, fuel: FUEL, room: ROOM }
+        Self {
+            buffers,
+            textures,
+            lost: false,
+            fuel: FUEL,
+            room: ROOM,
+        }
     }
 
     /// A new buffer, all zero.
     pub fn add_buffer(&mut self, id: u32, size: u64) {
         let buffer = match self.take_room(size) {
-            Some(size) => Buffer { bytes: vec![0; size], known: true },
+            Some(size) => Buffer {
+                bytes: vec![0; size],
+                known: true,
+            },
             None => Buffer::default(),
         };
         self.buffers.insert(id, buffer);
@@ -131,7 +144,10 @@ impl Memory {
     /// A new texture, all zero.
     pub fn add_texture(&mut self, id: u32, shape: &Shape) {
         let room = shape.room().and_then(|size| self.take_room(size));
-        self.textures.insert(id, room.and_then(|_| Texture::new(shape)).unwrap_or_default());
+        self.textures.insert(
+            id,
+            room.and_then(|_| Texture::new(shape)).unwrap_or_default(),
+        );
     }
 
     fn take_room(&mut self, size: u64) -> Option<usize> {
@@ -153,14 +169,21 @@ impl Memory {
             buffer.known = false;
         }
         if let Some(texture) = self.textures.get_mut(&id) {
-            texture.surfaces.iter_mut().for_each(|surface| surface.known = false);
+            texture
+                .surfaces
+                .iter_mut()
+                .for_each(|surface| surface.known = false);
         }
     }
 
     /// A part of a buffer; of size 0, all from `offset` on.
     pub fn span(&self, id: u32, offset: u64, size: u64) -> Option<Span> {
         let rest = (self.buffers.get(&id)?.bytes.len() as u64).checked_sub(offset)?;
-        Some(Span { id, offset, size: if size == 0 { rest } else { size } })
+        Some(Span {
+            id,
+            offset,
+            size: if size == 0 { rest } else { size },
+        })
     }
 
     /// Known bytes of a buffer.
@@ -171,9 +194,16 @@ impl Memory {
 
     /// Known words of a buffer.
     pub fn words<const N: usize>(&self, id: u32, offset: u64) -> Option<[u32; N]> {
-        let bytes = self.read(Span { id, offset, size: 4 * N as u64 })?;
+        let bytes = self.read(Span {
+            id,
+            offset,
+            size: 4 * N as u64,
+        })?;
         let mut words = [0; N];
-        words.iter_mut().zip(bytes.chunks_exact(4)).for_each(|(word, bytes)| *word = load(bytes));
+        words
+            .iter_mut()
+            .zip(bytes.chunks_exact(4))
+            .for_each(|(word, bytes)| *word = load(bytes));
         Some(words)
     }
 
@@ -181,7 +211,11 @@ impl Memory {
     ///
     /// While a buffer is being changed its place is empty, so whoever reads it too finds it unknown. WebGPU forbids that
     /// anyway.
-    pub fn change(&mut self, span: Span, change: impl FnOnce(&mut [u8], &mut Self) -> Option<()>) -> Option<()> {
+    pub fn change(
+        &mut self,
+        span: Span,
+        change: impl FnOnce(&mut [u8], &mut Self) -> Option<()>,
+    ) -> Option<()> {
         let mut buffer = take(self.buffers.get_mut(&span.id)?);
         let bytes = range(span.offset, span.size).and_then(|range| buffer.bytes.get_mut(range));
         let done = bytes.and_then(|bytes| change(bytes, self));
@@ -191,7 +225,11 @@ impl Memory {
 
     /// Overwrites bytes of a buffer. One that is overwritten from end to end is known again.
     pub fn write_buffer(&mut self, id: u32, offset: u64, bytes: &[u8]) {
-        let span = Span { id, offset, size: bytes.len() as u64 };
+        let span = Span {
+            id,
+            offset,
+            size: bytes.len() as u64,
+        };
         self.overwrite(span, |to, _| {
             to.copy_from_slice(bytes);
             Some(())
@@ -203,16 +241,29 @@ impl Memory {
         if size == 0 {
             return;
         }
-        let from = Span { id: src, offset: src_offset, size };
-        self.overwrite(Span { id: dst, offset: dst_offset, size }, |to, memory| {
-            to.copy_from_slice(memory.read(from)?);
-            Some(())
-        });
+        let from = Span {
+            id: src,
+            offset: src_offset,
+            size,
+        };
+        self.overwrite(
+            Span {
+                id: dst,
+                offset: dst_offset,
+                size,
+            },
+            |to, memory| {
+                to.copy_from_slice(memory.read(from)?);
+                Some(())
+            },
+        );
     }
 
     fn overwrite(&mut self, span: Span, fill: impl FnOnce(&mut [u8], &mut Self) -> Option<()>) {
         let done = self.spend(span.size).and_then(|()| self.change(span, fill));
-        let Some(buffer) = self.buffers.get_mut(&span.id) else { return };
+        let Some(buffer) = self.buffers.get_mut(&span.id) else {
+            return;
+        };
         let whole = span.offset == 0 && span.size == buffer.bytes.len() as u64;
         buffer.known = done.is_some() && (buffer.known || whole);
     }
@@ -221,7 +272,9 @@ impl Memory {
     pub fn fill(&mut self, at: Place, rect: Rect, texel: Option<u128>) {
         // A texel counts as four bytes: that is about what its time is.
         let paid = self.spend(rect.area().saturating_mul(4));
-        let Some(texture) = self.textures.get_mut(&at.texture) else { return };
+        let Some(texture) = self.textures.get_mut(&at.texture) else {
+            return;
+        };
         if paid.and_then(|()| texture.fill(at, rect, texel)).is_none() {
             texture.forget(at);
         }
@@ -229,8 +282,19 @@ impl Memory {
 
     /// Fills a whole surface.
     pub fn clear(&mut self, at: Place, texel: Option<u128>) {
-        let Some((right, bottom, _)) = self.surface(at) else { return };
-        self.fill(at, Rect { left: 0, top: 0, right, bottom }, texel);
+        let Some((right, bottom, _)) = self.surface(at) else {
+            return;
+        };
+        self.fill(
+            at,
+            Rect {
+                left: 0,
+                top: 0,
+                right,
+                bottom,
+            },
+            texel,
+        );
     }
 
     /// Puts a u32 in each texel of a rectangle. `color` gets the column and the row.
@@ -242,7 +306,9 @@ impl Memory {
         for y in rect.top..rect.bottom {
             let row = surface.row(rect.left, y, rect.right.saturating_sub(rect.left), 4)?;
             let texels = texture.bytes.get_mut(row)?.chunks_exact_mut(4);
-            texels.zip(rect.left..).for_each(|(texel, x)| texel.copy_from_slice(&color(x, y).to_le_bytes()));
+            texels
+                .zip(rect.left..)
+                .for_each(|(texel, x)| texel.copy_from_slice(&color(x, y).to_le_bytes()));
         }
         Some(())
     }
@@ -263,18 +329,43 @@ impl Memory {
 
     /// Writes texels from bytes that lie as `offset`, `row` (bytes) and `rows` (rows a layer) say; a stride left out
     /// is that of texels without gaps.
-    pub fn write_texture(&mut self, to: Region, bytes: &[u8], offset: u64, row: Option<u32>, rows: Option<u32>) {
-        let Some(texture) = self.textures.get(&to.texture) else { return };
-        let Some(format) = texture.format.filter(|_| !to.is_empty()) else { return };
+    pub fn write_texture(
+        &mut self,
+        to: Region,
+        bytes: &[u8],
+        offset: u64,
+        row: Option<u32>,
+        rows: Option<u32>,
+    ) {
+        let Some(texture) = self.textures.get(&to.texture) else {
+            return;
+        };
+        let Some(format) = texture.format.filter(|_| !to.is_empty()) else {
+            return;
+        };
         let row = row.map_or(to.row_bytes(format), u64::from);
         let layer = row.saturating_mul(u64::from(rows.unwrap_or(to.extent[1])));
-        self.put(to, &Source { bytes, offset, row, layer });
+        self.put(
+            to,
+            &Source {
+                bytes,
+                offset,
+                row,
+                layer,
+            },
+        );
     }
 
     fn put(&mut self, to: Region, source: &Source<'_>) {
-        let Some(texture) = self.textures.get_mut(&to.texture) else { return };
+        let Some(texture) = self.textures.get_mut(&to.texture) else {
+            return;
+        };
         let Some(format) = texture.format else { return };
-        let size = to.extent[1..].iter().fold(to.row_bytes(format), |size, &n| size.saturating_mul(u64::from(n)));
+        let size = to.extent[1..]
+            .iter()
+            .fold(to.row_bytes(format), |size, &n| {
+                size.saturating_mul(u64::from(n))
+            });
         if texture.put(to, format, source).is_none() || self.spend(size).is_none() {
             self.forget(to.texture);
         }
@@ -287,26 +378,47 @@ impl Memory {
         }
         for layer in 0..from.extent[2] {
             let slices = from.slice(layer).zip(to.slice(layer));
-            if slices.and_then(|(from, to)| self.copy_slice(from, to)).is_none() {
+            if slices
+                .and_then(|(from, to)| self.copy_slice(from, to))
+                .is_none()
+            {
                 return self.forget(to.texture);
             }
         }
     }
 
     fn copy_slice(&mut self, from: Region, to: Region) -> Option<()> {
-        let (src, dst) = (self.textures.get(&from.texture)?, self.textures.get(&to.texture)?);
+        let (src, dst) = (
+            self.textures.get(&from.texture)?,
+            self.textures.get(&to.texture)?,
+        );
         let format = src.format?;
         if !format.copies_to(dst.format?) {
             return None;
         }
-        let layers = (src.index(from.mip, from.origin[2]), dst.index(to.mip, to.origin[2]));
+        let layers = (
+            src.index(from.mip, from.origin[2]),
+            dst.index(to.mip, to.origin[2]),
+        );
         layers.0.zip(layers.1)?;
         match src.get(from, format) {
             Some(bytes) => {
                 let row = from.row_bytes(format);
-                self.put(to, &Source { bytes: &bytes, offset: 0, row, layer: 0 });
+                self.put(
+                    to,
+                    &Source {
+                        bytes: &bytes,
+                        offset: 0,
+                        row,
+                        layer: 0,
+                    },
+                );
             }
-            None => self.forget_surface(Place { texture: to.texture, mip: to.mip, layer: to.origin[2] }),
+            None => self.forget_surface(Place {
+                texture: to.texture,
+                mip: to.mip,
+                layer: to.origin[2],
+            }),
         }
         (!self.lost).then_some(())
     }
@@ -318,7 +430,10 @@ impl Shape {
         let texel = self.format?.texel as u64;
         (0..self.mips.min(MAX_MIPS)).try_fold(0u64, |sum, mip| {
             let [width, height, layers] = self.at(mip).map(u64::from);
-            let layer = width.checked_mul(height)?.checked_mul(texel)?.checked_add(64)?;
+            let layer = width
+                .checked_mul(height)?
+                .checked_mul(texel)?
+                .checked_add(64)?;
             sum.checked_add(layer.checked_mul(layers)?)
         })
     }
@@ -326,7 +441,11 @@ impl Shape {
     /// Width, height and layers of a mip level.
     fn at(&self, mip: u32) -> [u32; 3] {
         let halved = |size: u32| size.checked_shr(mip).unwrap_or(0).max(1);
-        let layers = if self.volume { halved(self.layers) } else { self.layers };
+        let layers = if self.volume {
+            halved(self.layers)
+        } else {
+            self.layers
+        };
         [halved(self.width), halved(self.height), layers]
     }
 }
@@ -338,12 +457,23 @@ impl Texture {
         for mip in 0..shape.mips.min(MAX_MIPS) {
             let [width, height, layers] = shape.at(mip);
             for _ in 0..layers {
-                surfaces.push(Surface { start, width, height, known: true });
+                surfaces.push(Surface {
+                    start,
+                    width,
+                    height,
+                    known: true,
+                });
                 start += width as usize * height as usize * texel;
             }
             mips.push(surfaces.len());
         }
-        Some(Self { format: shape.format, volume: shape.volume, bytes: vec![0; start], surfaces, mips })
+        Some(Self {
+            format: shape.format,
+            volume: shape.volume,
+            bytes: vec![0; start],
+            surfaces,
+            mips,
+        })
     }
 
     /// Whether every byte is known.
@@ -354,7 +484,9 @@ impl Texture {
     fn index(&self, mip: u32, layer: u32) -> Option<usize> {
         let mip = mip as usize;
         let (first, end) = (*self.mips.get(mip)?, *self.mips.get(mip.checked_add(1)?)?);
-        first.checked_add(layer as usize).filter(|&index| index < end)
+        first
+            .checked_add(layer as usize)
+            .filter(|&index| index < end)
     }
 
     fn forget(&mut self, at: Place) {
@@ -370,7 +502,10 @@ impl Texture {
         surface.known |= surface.whole() == rect;
         for y in rect.top..rect.bottom {
             let row = surface.row(rect.left, y, rect.right.saturating_sub(rect.left), size)?;
-            self.bytes.get_mut(row)?.chunks_exact_mut(size).for_each(|texel| texel.copy_from_slice(&bytes[..size]));
+            self.bytes
+                .get_mut(row)?
+                .chunks_exact_mut(size)
+                .for_each(|texel| texel.copy_from_slice(&bytes[..size]));
         }
         Some(())
     }
@@ -380,10 +515,14 @@ impl Texture {
             let index = self.index(to.mip, to.origin[2].checked_add(layer)?)?;
             let (surface, rect) = (&mut self.surfaces[index], to.rect()?);
             for y in 0..to.extent[1] {
-                let skip = u64::from(layer).checked_mul(source.layer)?.checked_add(u64::from(y).checked_mul(source.row)?)?;
+                let skip = u64::from(layer)
+                    .checked_mul(source.layer)?
+                    .checked_add(u64::from(y).checked_mul(source.row)?)?;
                 let bytes = range(source.offset.checked_add(skip)?, to.row_bytes(format))?;
                 let row = surface.row(rect.left, rect.top + y, to.extent[0], format.texel)?;
-                self.bytes.get_mut(row)?.copy_from_slice(source.bytes.get(bytes)?);
+                self.bytes
+                    .get_mut(row)?
+                    .copy_from_slice(source.bytes.get(bytes)?);
             }
             surface.known |= surface.whole() == rect;
         }
@@ -396,7 +535,12 @@ impl Texture {
         let rect = from.rect().filter(|_| surface.known)?;
         let mut bytes = Vec::new();
         for y in rect.top..rect.bottom {
-            bytes.extend(self.bytes.get(surface.row(rect.left, y, from.extent[0], format.texel)?)?);
+            bytes.extend(self.bytes.get(surface.row(
+                rect.left,
+                y,
+                from.extent[0],
+                format.texel,
+            )?)?);
         }
         Some(bytes)
     }
@@ -404,7 +548,12 @@ impl Texture {
 
 impl Surface {
     fn whole(&self) -> Rect {
-        Rect { left: 0, top: 0, right: self.width, bottom: self.height }
+        Rect {
+            left: 0,
+            top: 0,
+            right: self.width,
+            bottom: self.height,
+        }
     }
 
     /// Where `width` texels of a row lie; `None` where they pass the surface.
@@ -424,7 +573,11 @@ impl Rect {
     }
 
     fn area(self) -> u64 {
-        if self.is_empty() { 0 } else { u64::from(self.right - self.left) * u64::from(self.bottom - self.top) }
+        if self.is_empty() {
+            0
+        } else {
+            u64::from(self.right - self.left) * u64::from(self.bottom - self.top)
+        }
     }
 }
 
@@ -439,13 +592,22 @@ impl Region {
 
     fn rect(self) -> Option<Rect> {
         let ([left, top, _], [width, height, _]) = (self.origin, self.extent);
-        Some(Rect { left, top, right: left.checked_add(width)?, bottom: top.checked_add(height)? })
+        Some(Rect {
+            left,
+            top,
+            right: left.checked_add(width)?,
+            bottom: top.checked_add(height)?,
+        })
     }
 
     /// One of its layers.
     fn slice(self, layer: u32) -> Option<Self> {
         let ([x, y, z], [width, height, _]) = (self.origin, self.extent);
-        Some(Self { origin: [x, y, z.checked_add(layer)?], extent: [width, height, 1], ..self })
+        Some(Self {
+            origin: [x, y, z.checked_add(layer)?],
+            extent: [width, height, 1],
+            ..self
+        })
     }
 }
 

@@ -77,7 +77,12 @@ type Names<'a> = Option<&'a [u32]>;
 
 impl<'a> Player<'a> {
     pub fn new(table: &'a Table<'a>, memory: Memory) -> Self {
-        Self { table, memory, state: State::default(), pass: Pass::default() }
+        Self {
+            table,
+            memory,
+            state: State::default(),
+            pass: Pass::default(),
+        }
     }
 
     /// Executes one command that was recorded.
@@ -87,13 +92,21 @@ impl<'a> Player<'a> {
         }
         match (command.op, command.args) {
             (Op::CopyBufferToBuffer, &[src, _, _, dst, ..]) => {
-                self.memory.copy_buffer(src, command.u64_at(1), dst, command.u64_at(4), command.u64_at(6));
+                self.memory.copy_buffer(
+                    src,
+                    command.u64_at(1),
+                    dst,
+                    command.u64_at(4),
+                    command.u64_at(6),
+                );
             }
             (Op::CopyTextureToTexture, args) => self.copy_texture(args),
             (Op::BeginComputePass, _) => (self.state, self.pass) = Default::default(),
             (Op::BeginRenderPass, args) => self.begin(args),
             (Op::EndPass, _) => self.end(),
-            (Op::SetViewport, _) => self.pass.viewport = Some([0, 1, 2, 3].map(|i| command.f32_at(i))),
+            (Op::SetViewport, _) => {
+                self.pass.viewport = Some([0, 1, 2, 3].map(|i| command.f32_at(i)))
+            }
             (Op::SetScissorRect, &[x, y, w, h]) => self.pass.scissor = Some([x, y, w, h]),
             (Op::ExecuteBundles, args) => self.bundles(args),
             (Op::Dispatch, &[x, y, z]) => self.dispatch(Some([x, y, z]), false),
@@ -105,10 +118,42 @@ impl<'a> Player<'a> {
     }
 
     fn copy_texture(&mut self, args: &[u32]) {
-        let &[src, src_mip, sx, sy, sz, _, dst, dst_mip, dx, dy, dz, _, w, h, d] = args else { return };
+        let &[
+            src,
+            src_mip,
+            sx,
+            sy,
+            sz,
+            _,
+            dst,
+            dst_mip,
+            dx,
+            dy,
+            dz,
+            _,
+            w,
+            h,
+            d,
+        ] = args
+        else {
+            return;
+        };
         let extent = [w, h, d];
-        let from = Region { texture: src, mip: src_mip, origin: [sx, sy, sz], extent };
-        self.memory.copy_texture(from, Region { texture: dst, mip: dst_mip, origin: [dx, dy, dz], extent });
+        let from = Region {
+            texture: src,
+            mip: src_mip,
+            origin: [sx, sy, sz],
+            extent,
+        };
+        self.memory.copy_texture(
+            from,
+            Region {
+                texture: dst,
+                mip: dst_mip,
+                origin: [dx, dy, dz],
+                extent,
+            },
+        );
     }
 
     /// The commands that may stand in a bundle too.
@@ -117,36 +162,74 @@ impl<'a> Player<'a> {
         match (command.op, command.args) {
             (Op::SetPipeline, &[id]) => state.pipeline = name(id, names),
             (Op::SetBindGroup, [index, group, _, offsets @ ..]) => {
-                let bound = Bound { group: name(*group, names), offsets };
+                let bound = Bound {
+                    group: name(*group, names),
+                    offsets,
+                };
                 set(&mut state.groups, *index, (*group != 0).then_some(bound));
             }
             (Op::SetVertexBuffer, &[slot, id, ..]) => {
-                let span = self.memory.span(name(id, names), command.u64_at(2), command.u64_at(4));
+                let span = self
+                    .memory
+                    .span(name(id, names), command.u64_at(2), command.u64_at(4));
                 set(&mut state.vertex, slot, span.filter(|_| id != 0));
             }
             (Op::SetIndexBuffer, &[id, format, ..]) => {
-                let span = self.memory.span(name(id, names), command.u64_at(2), command.u64_at(4));
-                state.index = span.map(|span| Index { bytes: if format == 1 { 2 } else { 4 }, span });
+                let span = self
+                    .memory
+                    .span(name(id, names), command.u64_at(2), command.u64_at(4));
+                state.index = span.map(|span| Index {
+                    bytes: if format == 1 { 2 } else { 4 },
+                    span,
+                });
             }
             (Op::Draw, &[count, instances, first, first_instance]) => {
-                self.draw(Some(Call { count, instances, first, base: None, first_instance, indirect: false }));
+                self.draw(Some(Call {
+                    count,
+                    instances,
+                    first,
+                    base: None,
+                    first_instance,
+                    indirect: false,
+                }));
             }
             (Op::DrawIndexed, &[count, instances, first, _, first_instance]) => {
                 let base = Some(command.i32_at(3));
-                self.draw(Some(Call { count, instances, first, base, first_instance, indirect: false }));
+                self.draw(Some(Call {
+                    count,
+                    instances,
+                    first,
+                    base,
+                    first_instance,
+                    indirect: false,
+                }));
             }
             (Op::DrawIndirect, &[id, ..]) => {
                 let words = self.memory.words(name(id, names), command.u64_at(1));
-                self.draw(words.map(|[count, instances, first, first_instance]| {
-                    Call { count, instances, first, base: None, first_instance, indirect: true }
+                self.draw(words.map(|[count, instances, first, first_instance]| Call {
+                    count,
+                    instances,
+                    first,
+                    base: None,
+                    first_instance,
+                    indirect: true,
                 }));
             }
             (Op::DrawIndexedIndirect, &[id, ..]) => {
                 let words = self.memory.words(name(id, names), command.u64_at(1));
-                self.draw(words.map(|[count, instances, first, base, first_instance]| {
-                    let base = Some(base.cast_signed());
-                    Call { count, instances, first, base, first_instance, indirect: true }
-                }));
+                self.draw(
+                    words.map(|[count, instances, first, base, first_instance]| {
+                        let base = Some(base.cast_signed());
+                        Call {
+                            count,
+                            instances,
+                            first,
+                            base,
+                            first_instance,
+                            indirect: true,
+                        }
+                    }),
+                );
             }
             _ => {}
         }
@@ -174,7 +257,9 @@ impl<'a> Player<'a> {
 
     fn begin(&mut self, args: &[u32]) {
         (self.state, self.pass) = Default::default();
-        let Some((&count, rest)) = args.split_first() else { return };
+        let Some((&count, rest)) = args.split_first() else {
+            return;
+        };
         for color in rest.chunks_exact(8).take(count as usize) {
             let color = self.begin_color(color);
             self.pass.colors.push(color);
@@ -182,27 +267,48 @@ impl<'a> Player<'a> {
     }
 
     fn begin_color(&mut self, words: &[u32]) -> Option<Color> {
-        let &[id, resolve, load_op, store_op, ref clear @ ..] = words else { return None };
+        let &[id, resolve, load_op, store_op, ref clear @ ..] = words else {
+            return None;
+        };
         let view = self.table.views.get(&id)?;
-        self.pass.resolved.extend(self.table.views.get(&resolve).map(|view| view.at));
+        self.pass
+            .resolved
+            .extend(self.table.views.get(&resolve).map(|view| view.at));
         let surface = self.memory.surface(view.at).filter(|_| view.plain);
         let Some((width, height, format)) = surface else {
             self.memory.forget(view.at.texture);
-            return Some(Color { at: view.at, paintable: false, discard: false });
+            return Some(Color {
+                at: view.at,
+                paintable: false,
+                discard: false,
+            });
         };
         (self.pass.width, self.pass.height) = (width, height);
         if load_op == 2 {
             let &[r, g, b, a] = clear else { return None };
-            self.memory.clear(view.at, format.clear_texel([r, g, b, a].map(f32::from_bits)));
+            self.memory.clear(
+                view.at,
+                format.clear_texel([r, g, b, a].map(f32::from_bits)),
+            );
         }
-        Some(Color { at: view.at, paintable: format.is_r32uint(), discard: store_op == 2 })
+        Some(Color {
+            at: view.at,
+            paintable: format.is_r32uint(),
+            discard: store_op == 2,
+        })
     }
 
     /// A discarded attachment reads as zero from here on.
     fn end(&mut self) {
         let pass = std::mem::take(&mut self.pass);
-        pass.colors.iter().flatten().filter(|color| color.discard).for_each(|color| self.memory.clear(color.at, Some(0)));
-        pass.resolved.iter().for_each(|at| self.memory.forget(at.texture));
+        pass.colors
+            .iter()
+            .flatten()
+            .filter(|color| color.discard)
+            .for_each(|color| self.memory.clear(color.at, Some(0)));
+        pass.resolved
+            .iter()
+            .for_each(|at| self.memory.forget(at.texture));
         self.state = State::default();
     }
 
@@ -224,31 +330,52 @@ impl<'a> Player<'a> {
         let bound = self.state.groups.get(&0)?;
         let group = self.table.groups.get(&bound.group)?;
         let layout = self.table.layouts.get(&group.layout)?;
-        let entry = group.entries.iter().find(|entry| entry.binding == binding)?;
-        let dynamic = match layout.dynamic.iter().position(|&dynamic| dynamic == binding) {
+        let entry = group
+            .entries
+            .iter()
+            .find(|entry| entry.binding == binding)?;
+        let dynamic = match layout
+            .dynamic
+            .iter()
+            .position(|&dynamic| dynamic == binding)
+        {
             Some(place) => *bound.offsets.get(place)?,
             None => 0,
         };
         let whole = self.memory.span(entry.resource, entry.offset, 0)?;
         let size = entry.size.unwrap_or(whole.size);
-        Some(Span { id: entry.resource, offset: entry.offset.checked_add(dynamic.into())?, size })
+        Some(Span {
+            id: entry.resource,
+            offset: entry.offset.checked_add(dynamic.into())?,
+            size,
+        })
     }
 
     /// What stands at a binding of group 0.
     fn resource(&self, binding: u32) -> Option<u32> {
         let group = self.table.groups.get(&self.state.groups.get(&0)?.group)?;
-        group.entries.iter().find(|entry| entry.binding == binding).map(|entry| entry.resource)
+        group
+            .entries
+            .iter()
+            .find(|entry| entry.binding == binding)
+            .map(|entry| entry.resource)
     }
 
     fn dispatch(&mut self, counts: Option<[u32; 3]>, indirect: bool) {
         match counts {
             Some(counts) if counts.contains(&0) => return,
-            Some(counts) if indirect && counts.iter().any(|&count| count > MAX_WORKGROUPS) => return,
+            Some(counts) if indirect && counts.iter().any(|&count| count > MAX_WORKGROUPS) => {
+                return;
+            }
             _ => {}
         }
         let kernel = self.table.compute.get(&self.state.pipeline).copied();
         let counts = counts.filter(|counts| counts.iter().all(|&count| count <= MAX_WORKGROUPS));
-        if kernel.zip(counts).and_then(|(kernel, counts)| self.compute(kernel, counts)).is_some() {
+        if kernel
+            .zip(counts)
+            .and_then(|(kernel, counts)| self.compute(kernel, counts))
+            .is_some()
+        {
             return;
         }
         let written = match kernel {
@@ -277,13 +404,18 @@ impl<'a> Player<'a> {
     /// Invocation x adds 1 at `x % length`, once for each y and z. Counted, not run: there may be 2^48 of them.
     fn count(&mut self, [x, y, z]: [u32; 3]) -> Option<()> {
         let span = self.bound(0)?;
-        let length = u32::try_from(span.size / 4).ok().filter(|&length| length > 0)?;
+        let length = u32::try_from(span.size / 4)
+            .ok()
+            .filter(|&length| length > 0)?;
         self.memory.spend(u64::from(length.min(x)) * 4)?;
         let (rounds, rest) = (x / length, x % length);
         self.memory.change(span, |dst, _| {
             for (i, word) in (0..length.min(x)).zip(dst.chunks_exact_mut(4)) {
                 let times = rounds + u32::from(i < rest);
-                store(word, load(word).wrapping_add(times.wrapping_mul(y).wrapping_mul(z)));
+                store(
+                    word,
+                    load(word).wrapping_add(times.wrapping_mul(y).wrapping_mul(z)),
+                );
             }
             Some(())
         })
@@ -308,7 +440,12 @@ impl<'a> Player<'a> {
         self.memory.spend((4 * invocations).min(to.size))?;
         self.memory.change(to, |dst, memory| {
             let src = memory.read(from)?.chunks_exact(4);
-            for (i, (word, src)) in dst.chunks_exact_mut(4).zip(src).take(invocations as usize).enumerate() {
+            for (i, (word, src)) in dst
+                .chunks_exact_mut(4)
+                .zip(src)
+                .take(invocations as usize)
+                .enumerate()
+            {
                 store(word, load(src) ^ i as u32);
             }
             Some(())
@@ -316,27 +453,49 @@ impl<'a> Player<'a> {
     }
 
     fn store(&mut self, [x, y, _]: [u32; 3]) -> Option<()> {
-        let view = self.table.views.get(&self.resource(0)?).filter(|view| view.plain)?;
+        let view = self
+            .table
+            .views
+            .get(&self.resource(0)?)
+            .filter(|view| view.plain)?;
         let (width, height, format) = self.memory.surface(view.at)?;
         let (right, bottom) = (x.min(width), y.min(height));
-        self.memory.spend(u64::from(right) * u64::from(bottom) * 4)?;
+        self.memory
+            .spend(u64::from(right) * u64::from(bottom) * 4)?;
         format.is_r32uint().then_some(())?;
-        self.memory.paint(view.at, Rect { left: 0, top: 0, right, bottom }, |x, y| {
-            x.wrapping_mul(3).wrapping_add(y.wrapping_mul(5)).wrapping_add(7)
-        })
+        self.memory.paint(
+            view.at,
+            Rect {
+                left: 0,
+                top: 0,
+                right,
+                bottom,
+            },
+            |x, y| {
+                x.wrapping_mul(3)
+                    .wrapping_add(y.wrapping_mul(5))
+                    .wrapping_add(7)
+            },
+        )
     }
 
     /// `None`: a draw of which not all numbers are known.
     fn draw(&mut self, call: Option<Call>) {
-        let Some(drawing) = self.table.render.get(&self.state.pipeline) else { return self.forget_reachable() };
-        let Some(Some(first)) = self.pass.colors.first().copied() else { return };
+        let Some(drawing) = self.table.render.get(&self.state.pipeline) else {
+            return self.forget_reachable();
+        };
+        let Some(Some(first)) = self.pass.colors.first().copied() else {
+            return;
+        };
         let area = self.pass.area();
         if matches!(drawing.paint, Paint::Nothing) || area.is_some_and(Rect::is_empty) {
             return;
         }
         match (area, call.and_then(|call| self.color(drawing, call))) {
             (_, Some(None)) => {}
-            (Some(area), Some(Some(color))) if first.paintable => self.memory.fill(first.at, area, Some(color.into())),
+            (Some(area), Some(Some(color))) if first.paintable => {
+                self.memory.fill(first.at, area, Some(color.into()))
+            }
             _ => self.memory.forget_surface(first.at),
         }
     }
@@ -353,9 +512,16 @@ impl<'a> Player<'a> {
         let span = match drawing.paint {
             Paint::Nothing => return Some(None),
             Paint::Uniform => self.bound(0)?,
-            Paint::Instance { slot, stride, offset } => {
+            Paint::Instance {
+                slot,
+                stride,
+                offset,
+            } => {
                 let last = u64::from(call.first_instance) + u64::from(call.instances - 1);
-                self.state.vertex.get(&slot)?.part(last.checked_mul(stride)?.checked_add(offset)?, 4)?
+                self.state
+                    .vertex
+                    .get(&slot)?
+                    .part(last.checked_mul(stride)?.checked_add(offset)?, 4)?
             }
         };
         self.memory.read(span.part(0, 4)?).map(load).map(Some)
@@ -371,7 +537,9 @@ impl<'a> Player<'a> {
         let Index { bytes: size, span } = self.state.index?;
         let length = u64::from(call.count) * size as u64;
         self.memory.spend(length)?;
-        let indices = self.memory.read(span.part(u64::from(call.first) * size as u64, length)?)?;
+        let indices = self
+            .memory
+            .read(span.part(u64::from(call.first) * size as u64, length)?)?;
         let mut unsure = false;
         for triangle in indices.chunks_exact(3 * size) {
             match winding(triangle, size, base) {
@@ -389,7 +557,10 @@ impl Pass {
     /// of them.
     fn area(&self) -> Option<Rect> {
         let (width, height) = (self.width as f32, self.height as f32);
-        let [x, y, w, h] = self.viewport.unwrap_or([0.0, 0.0, width, height]).map(f64::from);
+        let [x, y, w, h] = self
+            .viewport
+            .unwrap_or([0.0, 0.0, width, height])
+            .map(f64::from);
         let inner = self.clip([x.ceil(), y.ceil(), (x + w).floor(), (y + h).floor()]);
         let outer = self.clip([x.floor(), y.floor(), (x + w).ceil(), (y + h).ceil()]);
         (inner == outer).then_some(inner)
@@ -404,7 +575,11 @@ impl Pass {
             right: x.saturating_add(w).min(self.width).min(right as u32),
             bottom: y.saturating_add(h).min(self.height).min(bottom as u32),
         };
-        if rect.is_empty() { Rect::default() } else { rect }
+        if rect.is_empty() {
+            Rect::default()
+        } else {
+            rect
+        }
     }
 }
 
@@ -413,7 +588,10 @@ impl Pass {
 fn winding(indices: &[u8], size: usize, base: i32) -> Option<Option<bool>> {
     let mut corners = [0; 3];
     for (corner, index) in corners.iter_mut().zip(indices.chunks_exact(size)) {
-        let index = index.iter().rev().fold(0, |index, &byte| index << 8 | i64::from(byte));
+        let index = index
+            .iter()
+            .rev()
+            .fold(0, |index, &byte| index << 8 | i64::from(byte));
         *corner = u32::try_from(index + i64::from(base)).ok()? % 3;
     }
     Some(match corners {
@@ -426,7 +604,11 @@ fn winding(indices: &[u8], size: usize, base: i32) -> Option<Option<bool>> {
 fn name(id: u32, names: Names<'_>) -> u32 {
     match names {
         None => id,
-        Some(names) => id.checked_sub(1).and_then(|place| names.get(place as usize)).copied().unwrap_or(0),
+        Some(names) => id
+            .checked_sub(1)
+            .and_then(|place| names.get(place as usize))
+            .copied()
+            .unwrap_or(0),
     }
 }
 
@@ -439,7 +621,9 @@ fn set<T>(places: &mut BTreeMap<u32, T>, place: u32, thing: Option<T>) {
 
 fn forget_group(memory: &mut Memory, table: &Table<'_>, id: u32) {
     let group = table.groups.get(&id);
-    let Some((group, layout)) = group.and_then(|group| Some((group, table.layouts.get(&group.layout)?))) else {
+    let Some((group, layout)) =
+        group.and_then(|group| Some((group, table.layouts.get(&group.layout)?)))
+    else {
         // A group that was not understood may hold anything.
         memory.lost = true;
         return;

@@ -122,23 +122,38 @@ impl<'a> Table<'a> {
 
     /// The kernel of a stage, where it is a known one, started as its text wants.
     fn stage(&self, module: u32, stage: &Stage<'_>, entry: &str) -> Option<Kernel> {
-        let usual = stage.entry_point.is_none_or(|name| name == entry) && stage.constants.is_empty();
+        let usual =
+            stage.entry_point.is_none_or(|name| name == entry) && stage.constants.is_empty();
         self.modules.get(&module).copied().filter(|_| usual)
     }
 
     fn drawing(&self, object: &Object) -> Option<Drawing> {
         let body: RenderBody<'_> = parse(object)?;
-        let &[_, vertex, fragment] = object.refs.as_slice() else { return None };
-        let kernel = self.stage(vertex, &body.vertex, "vs").filter(|_| body.is_plain())?;
-        let fragment = body.fragment.as_ref().filter(|_| fragment != 0).map(|stage| (fragment, stage));
+        let &[_, vertex, fragment] = object.refs.as_slice() else {
+            return None;
+        };
+        let kernel = self
+            .stage(vertex, &body.vertex, "vs")
+            .filter(|_| body.is_plain())?;
+        let fragment = body
+            .fragment
+            .as_ref()
+            .filter(|_| fragment != 0)
+            .map(|stage| (fragment, stage));
         let paint = match fragment {
             None => Paint::Nothing,
-            Some((module, stage)) if self.stage(module, stage, "fs") == Some(kernel) => stage.paint(&body.vertex, kernel)?,
+            Some((module, stage)) if self.stage(module, stage, "fs") == Some(kernel) => {
+                stage.paint(&body.vertex, kernel)?
+            }
             Some(_) => return None,
         };
         let buffers = body.vertex.buffers.iter().flatten().count();
         let alone = buffers == usize::from(matches!(paint, Paint::Instance { .. }));
-        Some(Drawing { paint, culled: body.primitive.culled()?, alone })
+        Some(Drawing {
+            paint,
+            culled: body.primitive.culled()?,
+            alone,
+        })
     }
 }
 
@@ -147,44 +162,78 @@ fn parse<'a, T: Deserialize<'a>>(object: &'a Object) -> Option<T> {
 }
 
 fn kernel(object: &Object) -> Option<Kernel> {
-    static TEXTS: LazyLock<Vec<(String, Kernel)>> =
-        LazyLock::new(|| Kernel::ALL.into_iter().map(|kernel| (kernel.wgsl(), kernel)).collect());
+    static TEXTS: LazyLock<Vec<(String, Kernel)>> = LazyLock::new(|| {
+        Kernel::ALL
+            .into_iter()
+            .map(|kernel| (kernel.wgsl(), kernel))
+            .collect()
+    });
     let body: ModuleBody = parse(object)?;
-    TEXTS.iter().find(|(text, _)| *text == body.code).map(|&(_, kernel)| kernel)
+    TEXTS
+        .iter()
+        .find(|(text, _)| *text == body.code)
+        .map(|&(_, kernel)| kernel)
 }
 
 fn view(object: &Object, memory: &Memory) -> Option<View> {
-    let &[texture] = object.refs.as_slice() else { return None };
+    let &[texture] = object.refs.as_slice() else {
+        return None;
+    };
     let body: Option<ViewBody<'_>> = parse(object);
     let shown = memory.textures.get(&texture);
     let plain = body.as_ref().zip(shown).is_some_and(|(body, texture)| {
-        let same = body.format.is_none_or(|name| Format::named(name) == texture.format);
+        let same = body
+            .format
+            .is_none_or(|name| Format::named(name) == texture.format);
         let flat = body.dimension.is_none_or(|dimension| dimension != "3d") && !texture.volume;
         same && flat && body.aspect.is_none_or(|aspect| aspect == "all")
     });
     let (mip, layer) = body.map_or((0, 0), |body| (body.base_mip_level, body.base_array_layer));
-    Some(View { at: Place { texture, mip, layer }, plain })
+    Some(View {
+        at: Place {
+            texture,
+            mip,
+            layer,
+        },
+        plain,
+    })
 }
 
 fn layout(object: &Object) -> Option<Layout> {
     let mut entries = parse::<LayoutBody<'_>>(object)?.entries;
     entries.sort_by_key(|entry| entry.binding);
-    let dynamic = entries.iter().filter(|entry| entry.is_dynamic()).map(|entry| entry.binding).collect();
-    let writable = entries.iter().filter(|entry| entry.is_writable()).map(|entry| entry.binding).collect();
+    let dynamic = entries
+        .iter()
+        .filter(|entry| entry.is_dynamic())
+        .map(|entry| entry.binding)
+        .collect();
+    let writable = entries
+        .iter()
+        .filter(|entry| entry.is_writable())
+        .map(|entry| entry.binding)
+        .collect();
     Some(Layout { dynamic, writable })
 }
 
 fn group(object: &Object) -> Option<Group> {
     let (&layout, resources) = object.refs.split_first()?;
-    let mut entries = parse::<GroupBody>(object).filter(|body| body.entries.len() == resources.len())?.entries;
-    entries.iter_mut().zip(resources).for_each(|(entry, &resource)| entry.resource = resource);
+    let mut entries = parse::<GroupBody>(object)
+        .filter(|body| body.entries.len() == resources.len())?
+        .entries;
+    entries
+        .iter_mut()
+        .zip(resources)
+        .for_each(|(entry, &resource)| entry.resource = resource);
     Some(Group { layout, entries })
 }
 
 fn bundle(object: &Object) -> Option<Bundle<'_>> {
     let words = parse::<BundleBody>(object)?.words;
     let sound = wire::bundle_commands(&words).all(|command| command.is_ok());
-    sound.then_some(Bundle { words, refs: &object.refs })
+    sound.then_some(Bundle {
+        words,
+        refs: &object.refs,
+    })
 }
 
 #[derive(Deserialize)]
@@ -280,12 +329,16 @@ struct StorageLayout<'a> {
 
 impl LayoutEntry<'_> {
     fn is_dynamic(&self) -> bool {
-        self.buffer.as_ref().is_some_and(|buffer| buffer.has_dynamic_offset)
+        self.buffer
+            .as_ref()
+            .is_some_and(|buffer| buffer.has_dynamic_offset)
     }
 
     fn is_writable(&self) -> bool {
         let texture = |texture: &StorageLayout<'_>| texture.access != Some("read-only");
-        self.buffer.as_ref().is_some_and(|buffer| buffer.kind == Some("storage"))
+        self.buffer
+            .as_ref()
+            .is_some_and(|buffer| buffer.kind == Some("storage"))
             || self.storage_texture.as_ref().is_some_and(texture)
     }
 }
@@ -397,7 +450,11 @@ impl RenderBody<'_> {
         let always = |compare: Option<&str>| compare.is_none_or(|compare| compare == "always");
         let tested = self.depth_stencil.as_ref().is_some_and(|depth| {
             let faces = [&depth.stencil_front, &depth.stencil_back];
-            !always(depth.depth_compare) || faces.into_iter().flatten().any(|face| !always(face.compare))
+            !always(depth.depth_compare)
+                || faces
+                    .into_iter()
+                    .flatten()
+                    .any(|face| !always(face.compare))
         });
         list.is_none_or(|topology| topology == "triangle-list")
             && !tested
@@ -428,11 +485,19 @@ impl Stage<'_> {
     /// What a fragment stage of a known kernel does. The kernels write location 0 alone.
     fn paint(&self, vertex: &Stage<'_>, kernel: Kernel) -> Option<Paint> {
         let (first, others) = self.targets.split_first()?;
-        if others.iter().flatten().any(|target| target.write_mask != Some(0)) {
+        if others
+            .iter()
+            .flatten()
+            .any(|target| target.write_mask != Some(0))
+        {
             return None;
         }
-        let Some(first) = first else { return Some(Paint::Nothing) };
-        let whole = first.format == "r32uint" && first.blend.is_none() && first.write_mask.is_none_or(|mask| mask == 15);
+        let Some(first) = first else {
+            return Some(Paint::Nothing);
+        };
+        let whole = first.format == "r32uint"
+            && first.blend.is_none()
+            && first.write_mask.is_none_or(|mask| mask == 15);
         match kernel {
             _ if !whole => None,
             Kernel::Instance => vertex.instance_paint(),
@@ -443,10 +508,18 @@ impl Stage<'_> {
 
     /// Where the attribute at location 0 of a vertex stage comes from.
     fn instance_paint(&self) -> Option<Paint> {
-        let buffers = (0..).zip(&self.buffers).filter_map(|(slot, buffer)| Some((slot, buffer.as_ref()?)));
-        let mut all = buffers.flat_map(|(slot, buffer)| buffer.attributes.iter().map(move |it| (slot, buffer, it)));
-        let (slot, buffer, attribute) = all.find(|(_, _, attribute)| attribute.shader_location == 0)?;
+        let buffers = (0..)
+            .zip(&self.buffers)
+            .filter_map(|(slot, buffer)| Some((slot, buffer.as_ref()?)));
+        let mut all = buffers
+            .flat_map(|(slot, buffer)| buffer.attributes.iter().map(move |it| (slot, buffer, it)));
+        let (slot, buffer, attribute) =
+            all.find(|(_, _, attribute)| attribute.shader_location == 0)?;
         let plain = buffer.step_mode == Some("instance") && attribute.format == "uint32";
-        plain.then_some(Paint::Instance { slot, stride: buffer.array_stride, offset: attribute.offset })
+        plain.then_some(Paint::Instance {
+            slot,
+            stride: buffer.array_stride,
+            offset: attribute.offset,
+        })
     }
 }
