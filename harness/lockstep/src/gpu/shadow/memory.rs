@@ -169,10 +169,11 @@ impl Memory {
             buffer.known = false;
         }
         if let Some(texture) = self.textures.get_mut(&id) {
-            texture
-                .surfaces
-                .iter_mut()
-                .for_each(|surface| surface.known = false);
+            let surfaces = &mut texture.surfaces;
+            surfaces.iter_mut().for_each(|surface| surface.known = false);
+            // Lost or not, the texture is forgotten.
+            let cost = surfaces.len() as u64;
+            let _ = self.spend(cost);
         }
     }
 

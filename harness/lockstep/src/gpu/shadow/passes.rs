@@ -249,7 +249,7 @@ impl<'a> Player<'a> {
     fn bundle(&mut self, id: u32) -> Option<()> {
         let bundle = self.table.bundles.get(&id)?;
         // One list may name a long bundle many times.
-        self.memory.spend(32 * bundle.words.len() as u64)?;
+        self.memory.spend(128 * bundle.words.len() as u64)?;
         let commands = wire::bundle_commands(&bundle.words).flatten();
         commands.for_each(|command| self.set_or_draw(command, Some(bundle.refs)));
         Some(())
