@@ -170,7 +170,9 @@ impl Memory {
         }
         if let Some(texture) = self.textures.get_mut(&id) {
             let surfaces = &mut texture.surfaces;
-            surfaces.iter_mut().for_each(|surface| surface.known = false);
+            surfaces
+                .iter_mut()
+                .for_each(|surface| surface.known = false);
             // Lost or not, the texture is forgotten.
             let cost = surfaces.len() as u64;
             let _ = self.spend(cost);
