@@ -27,6 +27,9 @@ pub const FAULTS: [&str; 6] = [
     "sizes-slot-over-255",
 ];
 
+/// How often each is chosen, by its place in [`FAULTS`]: seldom those that make a case long.
+const FAULT_WEIGHTS: [usize; 10] = [0, 0, 1, 1, 2, 2, 3, 3, 4, 5];
+
 /// The fields of every kind of binding, by one byte each (see [`binding_type`]).
 const SAMPLERS: [SamplerBindingType; 3] = [
     SamplerBindingType::Filtering,
@@ -337,9 +340,9 @@ fn faults(u: &mut Unstructured<'_>, groups: &mut Vec<Group>) -> Result<Vec<&'sta
     if !chance(u, 64)? {
         return Ok(Vec::new());
     }
-    let mut chosen = vec![u.choose_index(FAULTS.len())?];
+    let mut chosen = vec![*u.choose(&FAULT_WEIGHTS)?];
     if chance(u, 64)? {
-        chosen.push(u.choose_index(FAULTS.len())?);
+        chosen.push(*u.choose(&FAULT_WEIGHTS)?);
     }
     chosen.sort_unstable();
     chosen.dedup();
@@ -628,7 +631,7 @@ mod tests {
             made as f64 / CASES as f64,
             read as f64 / CASES as f64
         );
-        // Ten times what it takes, for a machine that is busy.
-        assert!(cfg!(debug_assertions) || micros < 20.0);
+        // Far more than it takes, for a machine that is busy.
+        assert!(cfg!(debug_assertions) || micros < 50.0);
     }
 }

@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
+use std::ops::Range;
 
 use arbitrary::{Result, Unstructured};
 use naga::valid::Capabilities;
 use wgpu_types::{
     BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, ShaderStages,
-    StorageTextureAccess, TextureFormat, TextureSampleType, TextureViewDimension,
+    StorageTextureAccess, TextureFormat, TextureSampleType, TextureViewDimension as View,
 };
 
 use super::layout::{Group, arrange, chance, shuffle, system, table};
@@ -107,167 +108,87 @@ const COUNTERS: &str = "struct Counters {
     each: array<atomic<u32>>,
 }";
 
+#[rustfmt::skip]
 const SHAPES: &[Shape] = &[
     Shape {
-        ty: "u32",
-        structs: &[],
-        size: 4,
-        spaces: UNIFORM | ANY_STORAGE | LOCAL,
+        ty: "u32", structs: &[], size: 4, spaces: UNIFORM | ANY_STORAGE | LOCAL,
         reads: &["$v"],
         writes: &["$v = $x;", "$v += $x;"],
     },
     Shape {
-        ty: "array<u32>",
-        structs: &[],
-        size: 4,
-        spaces: ANY_STORAGE,
+        ty: "array<u32>", structs: &[], size: 4, spaces: ANY_STORAGE,
         reads: &["$v[$i]", "arrayLength(&$v)", "$v[arrayLength(&$v) - 1u]"],
         writes: &["$v[$i] = $x;", "$v[$i] = arrayLength(&$v);"],
     },
     Shape {
-        ty: "vec4<f32>",
-        structs: &[],
-        size: 16,
-        spaces: UNIFORM | ANY_STORAGE | LOCAL,
+        ty: "vec4<f32>", structs: &[], size: 16, spaces: UNIFORM | ANY_STORAGE | LOCAL,
         reads: &["u32($v.x)", "u32($v[$i])"],
         writes: &["$v = vec4<f32>(f32($x));", "$v[$i] = f32($x);"],
     },
     Shape {
-        ty: "mat4x4<f32>",
-        structs: &[],
-        size: 64,
-        spaces: UNIFORM | ANY_STORAGE,
+        ty: "mat4x4<f32>", structs: &[], size: 64, spaces: UNIFORM | ANY_STORAGE,
         reads: &["u32($v[$i].y)", "u32($v[$i][$j])"],
         writes: &["$v[$i] = vec4<f32>(f32($x));"],
     },
     Shape {
-        ty: "array<vec4<u32>, 8>",
-        structs: &[],
-        size: 128,
-        spaces: UNIFORM | ANY_STORAGE | LOCAL,
+        ty: "array<vec4<u32>, 8>", structs: &[], size: 128, spaces: UNIFORM | ANY_STORAGE | LOCAL,
         reads: &["$v[$i].z", "$v[$i][$j]"],
         writes: &["$v[$i].x = $x;", "$v[$i][$j] = $x;"],
     },
     Shape {
-        ty: "array<u32, 16>",
-        structs: &[],
-        size: 64,
-        spaces: ANY_STORAGE | LOCAL,
+        ty: "array<u32, 16>", structs: &[], size: 64, spaces: ANY_STORAGE | LOCAL,
         reads: &["$v[$i]", "$v[3]"],
         writes: &["$v[$i] = $x;"],
     },
     Shape {
-        ty: "Params",
-        structs: &[PARAMS],
-        size: 128,
-        spaces: UNIFORM | ANY_STORAGE | LOCAL,
-        reads: &[
-            "$v.count",
-            "u32($v.scale[$i])",
-            "u32($v.weights[$i].w)",
-            "u32($v.basis[$i].x)",
-        ],
-        writes: &[
-            "$v.count = $x;",
-            "$v.weights[$i].x = f32($x);",
-            "$v.scale.y = f32($x);",
-        ],
+        ty: "Params", structs: &[PARAMS], size: 128, spaces: UNIFORM | ANY_STORAGE | LOCAL,
+        reads: &["$v.count", "u32($v.scale[$i])", "u32($v.weights[$i].w)", "u32($v.basis[$i].x)"],
+        writes: &["$v.count = $x;", "$v.weights[$i].x = f32($x);", "$v.scale.y = f32($x);"],
     },
     Shape {
-        ty: "array<vec3<f32>>",
-        structs: &[],
-        size: 16,
-        spaces: ANY_STORAGE,
+        ty: "array<vec3<f32>>", structs: &[], size: 16, spaces: ANY_STORAGE,
         reads: &["u32($v[$i].x)", "u32($v[$i][$j])", "arrayLength(&$v)"],
         writes: &["$v[$i].y = f32($x);", "$v[$i] = vec3<f32>(f32($x));"],
     },
     Shape {
-        ty: "array<Item>",
-        structs: &[ITEM],
-        size: 32,
-        spaces: ANY_STORAGE,
+        ty: "array<Item>", structs: &[ITEM], size: 32, spaces: ANY_STORAGE,
         reads: &["$v[$i].key", "$v[$i].slots[$j]", "arrayLength(&$v)"],
-        writes: &[
-            "$v[$i].value = vec2<u32>($x);",
-            "$v[$i].slots[$j] = $x;",
-            "$v[$i] = $v[$j];",
-        ],
+        writes: &["$v[$i].value = vec2<u32>($x);", "$v[$i].slots[$j] = $x;", "$v[$i] = $v[$j];"],
     },
     Shape {
-        ty: "array<array<u32, 4>>",
-        structs: &[],
-        size: 16,
-        spaces: ANY_STORAGE,
+        ty: "array<array<u32, 4>>", structs: &[], size: 16, spaces: ANY_STORAGE,
         reads: &["$v[$i][$j]", "arrayLength(&$v)"],
         writes: &["$v[$i][$j] = $x;"],
     },
     Shape {
-        ty: "Tail",
-        structs: &[TAIL],
-        size: 8,
-        spaces: ANY_STORAGE,
+        ty: "Tail", structs: &[TAIL], size: 8, spaces: ANY_STORAGE,
         reads: &["$v.head", "$v.items[$i]", "arrayLength(&$v.items)"],
         writes: &["$v.head = $x;", "$v.items[$i] = $x;"],
     },
     Shape {
-        ty: "List",
-        structs: &[ITEM, LIST],
-        size: 64,
-        spaces: ANY_STORAGE,
-        reads: &[
-            "$v.count",
-            "$v.items[$i].slots[$j]",
-            "arrayLength(&$v.items)",
-            "u32($v.bounds[$i])",
-        ],
+        ty: "List", structs: &[ITEM, LIST], size: 64, spaces: ANY_STORAGE,
+        reads: &["$v.count", "$v.items[$i].slots[$j]", "arrayLength(&$v.items)", "u32($v.bounds[$i])"],
         writes: &["$v.items[$i].key = $x;", "$v.bounds[$i] = f32($x);"],
     },
     Shape {
-        ty: "atomic<u32>",
-        structs: &[],
-        size: 4,
-        spaces: READ_WRITE | WORKGROUP,
-        reads: &[
-            "atomicLoad(&$v)",
-            "atomicAdd(&$v, $x)",
-            "atomicCompareExchangeWeak(&$v, $x, 1u).old_value",
-        ],
+        ty: "atomic<u32>", structs: &[], size: 4, spaces: READ_WRITE | WORKGROUP,
+        reads: &["atomicLoad(&$v)", "atomicAdd(&$v, $x)", "atomicCompareExchangeWeak(&$v, $x, 1u).old_value"],
         writes: &["atomicStore(&$v, $x);", "atomicMax(&$v, $x);"],
     },
     Shape {
-        ty: "array<atomic<u32>>",
-        structs: &[],
-        size: 4,
-        spaces: READ_WRITE,
-        reads: &[
-            "atomicLoad(&$v[$i])",
-            "atomicOr(&$v[$i], $x)",
-            "arrayLength(&$v)",
-        ],
+        ty: "array<atomic<u32>>", structs: &[], size: 4, spaces: READ_WRITE,
+        reads: &["atomicLoad(&$v[$i])", "atomicOr(&$v[$i], $x)", "arrayLength(&$v)"],
         writes: &["atomicStore(&$v[$i], $x);", "atomicSub(&$v[$i], $x);"],
     },
     Shape {
-        ty: "array<atomic<u32>, 4>",
-        structs: &[],
-        size: 16,
-        spaces: READ_WRITE | WORKGROUP,
+        ty: "array<atomic<u32>, 4>", structs: &[], size: 16, spaces: READ_WRITE | WORKGROUP,
         reads: &["atomicExchange(&$v[$i], $x)", "atomicLoad(&$v[$i])"],
         writes: &["atomicXor(&$v[$i], $x);"],
     },
     Shape {
-        ty: "Counters",
-        structs: &[COUNTERS],
-        size: 8,
-        spaces: READ_WRITE,
-        reads: &[
-            "u32(atomicLoad(&$v.total))",
-            "atomicMin(&$v.each[$i], $x)",
-            "arrayLength(&$v.each)",
-        ],
-        writes: &[
-            "atomicAdd(&$v.total, 1i);",
-            "atomicStore(&$v.each[$i], $x);",
-        ],
+        ty: "Counters", structs: &[COUNTERS], size: 8, spaces: READ_WRITE,
+        reads: &["u32(atomicLoad(&$v.total))", "atomicMin(&$v.each[$i], $x)", "arrayLength(&$v.each)"],
+        writes: &["atomicAdd(&$v.total, 1i);", "atomicStore(&$v.each[$i], $x);"],
     },
 ];
 
@@ -284,7 +205,7 @@ static OVERRIDE_SIZED: Shape = Shape {
 /// A dimension of textures: its WGSL name, the coordinates of a sample and of a texel (`$i` is a `u32`), the array layer, and
 /// how a `u32` is got from what `textureDimensions` gives.
 struct Dimension {
-    view: TextureViewDimension,
+    view: View,
     name: &'static str,
     sample: &'static str,
     texel: &'static str,
@@ -292,79 +213,25 @@ struct Dimension {
     first: &'static str,
 }
 
+/// The first four are those of storage textures, the last four those of depth textures.
+#[rustfmt::skip]
 const DIMENSIONS: [Dimension; 6] = [
-    Dimension {
-        view: TextureViewDimension::D2,
-        name: "2d",
-        sample: "vec2<f32>(f32($i))",
-        texel: "vec2<u32>($i)",
-        layer: "",
-        first: ".x",
-    },
-    Dimension {
-        view: TextureViewDimension::D2Array,
-        name: "2d_array",
-        sample: "vec2<f32>(f32($i))",
-        texel: "vec2<u32>($i)",
-        layer: ", $j",
-        first: ".x",
-    },
-    Dimension {
-        view: TextureViewDimension::Cube,
-        name: "cube",
-        sample: "vec3<f32>(f32($i))",
-        texel: "",
-        layer: "",
-        first: ".x",
-    },
-    Dimension {
-        view: TextureViewDimension::CubeArray,
-        name: "cube_array",
-        sample: "vec3<f32>(f32($i))",
-        texel: "",
-        layer: ", $j",
-        first: ".x",
-    },
-    Dimension {
-        view: TextureViewDimension::D3,
-        name: "3d",
-        sample: "vec3<f32>(f32($i))",
-        texel: "vec3<u32>($i)",
-        layer: "",
-        first: ".x",
-    },
-    Dimension {
-        view: TextureViewDimension::D1,
-        name: "1d",
-        sample: "f32($i)",
-        texel: "$i",
-        layer: "",
-        first: "",
-    },
+    Dimension { view: View::D1, name: "1d", sample: "f32($i)", texel: "$i", layer: "", first: "" },
+    Dimension { view: View::D3, name: "3d", sample: "vec3<f32>(f32($i))", texel: "vec3<u32>($i)", layer: "", first: ".x" },
+    Dimension { view: View::D2, name: "2d", sample: "vec2<f32>(f32($i))", texel: "vec2<u32>($i)", layer: "", first: ".x" },
+    Dimension { view: View::D2Array, name: "2d_array", sample: "vec2<f32>(f32($i))", texel: "vec2<u32>($i)", layer: ", $j", first: ".x" },
+    Dimension { view: View::Cube, name: "cube", sample: "vec3<f32>(f32($i))", texel: "", layer: "", first: ".x" },
+    Dimension { view: View::CubeArray, name: "cube_array", sample: "vec3<f32>(f32($i))", texel: "", layer: ", $j", first: ".x" },
 ];
+const STORAGE_DIMENSIONS: Range<usize> = 0..4;
+const DEPTH_DIMENSIONS: Range<usize> = 2..6;
 
-fn dimension(view: TextureViewDimension) -> &'static Dimension {
+fn dimension(view: View) -> &'static Dimension {
     DIMENSIONS
         .iter()
         .find(|dimension| dimension.view == view)
         .expect("every dimension is listed")
 }
-
-const ALL_DIMENSIONS: [TextureViewDimension; 6] = [
-    TextureViewDimension::D2,
-    TextureViewDimension::D2Array,
-    TextureViewDimension::Cube,
-    TextureViewDimension::CubeArray,
-    TextureViewDimension::D3,
-    TextureViewDimension::D1,
-];
-const DEPTH_DIMENSIONS: &[TextureViewDimension] = ALL_DIMENSIONS.split_at(4).0;
-const STORAGE_DIMENSIONS: [TextureViewDimension; 4] = [
-    TextureViewDimension::D2,
-    TextureViewDimension::D2Array,
-    TextureViewDimension::D3,
-    TextureViewDimension::D1,
-];
 
 const FILTERABLE: TextureSampleType = TextureSampleType::Float { filterable: true };
 const UNFILTERABLE: TextureSampleType = TextureSampleType::Float { filterable: false };
@@ -386,6 +253,7 @@ const MULTISAMPLED_TYPES: [TextureSampleType; 4] = [
 ];
 
 /// What a read of a texture needs of it, and what it gives.
+#[derive(Clone, Copy)]
 struct Read {
     text: &'static str,
     fits: fn(&Look) -> bool,
@@ -426,6 +294,36 @@ impl Look {
         !self.dimension.texel.is_empty()
     }
 
+    /// Whether a read can be done with this kind of sampler.
+    fn takes(&self, read: &Read, ty: SamplerBindingType) -> bool {
+        match ty {
+            SamplerBindingType::Filtering => {
+                read.sampler == Sampling::Plain && self.sample_type == FILTERABLE
+            }
+            SamplerBindingType::NonFiltering => read.sampler == Sampling::Plain,
+            SamplerBindingType::Comparison => read.sampler == Sampling::Comparison,
+        }
+    }
+
+    /// A `u32` out of a read, by the names of the texture and the sampler.
+    fn number(&self, read: &Read, names: &[&str]) -> String {
+        let text = fill(read.text, |key| match key {
+            'v' => names.first().copied(),
+            's' => names.get(1).copied(),
+            'c' => Some(self.dimension.sample),
+            'u' => Some(self.dimension.texel),
+            'l' => Some(self.dimension.layer),
+            'd' => Some(self.dimension.first),
+            _ => None,
+        });
+        match (read.gives, self.sample_type) {
+            (Gives::Number, _) => text,
+            (Gives::Texel, TextureSampleType::Depth) => format!("u32({text})"),
+            (_, TextureSampleType::Uint) => format!("{text}.x"),
+            _ => format!("u32({text}.x)"),
+        }
+    }
+
     fn is_1d(&self) -> bool {
         self.dimension.name == "1d"
     }
@@ -452,201 +350,97 @@ enum Gives {
     Vector,
 }
 
+const fn query(text: &'static str, fits: fn(&Look) -> bool) -> Read {
+    Read {
+        text,
+        fits,
+        sampler: Sampling::No,
+        gives: Gives::Number,
+        implicit: false,
+    }
+}
+
+const fn load(text: &'static str, fits: fn(&Look) -> bool) -> Read {
+    Read {
+        gives: Gives::Texel,
+        ..query(text, fits)
+    }
+}
+
+const fn sample(text: &'static str, fits: fn(&Look) -> bool) -> Read {
+    Read {
+        sampler: Sampling::Plain,
+        ..load(text, fits)
+    }
+}
+
+const fn compare(text: &'static str, fits: fn(&Look) -> bool) -> Read {
+    Read {
+        sampler: Sampling::Comparison,
+        ..load(text, fits)
+    }
+}
+
+const fn implicit(read: Read) -> Read {
+    Read {
+        implicit: true,
+        ..read
+    }
+}
+
+const fn vector(read: Read) -> Read {
+    Read {
+        gives: Gives::Vector,
+        ..read
+    }
+}
+
 /// In the texts `$v` is the texture, `$s` the sampler, `$c` the coordinates of a sample, `$u` those of a texel, `$l` the layer
-/// and `$d` the access to a number.
+/// and `$d` the access to a number. The last argument of `textureLoad` is a level, or the sample of a multisampled texture.
+#[rustfmt::skip]
 const READS: &[Read] = &[
-    Read {
-        text: "textureDimensions($v)$d",
-        fits: |_| true,
-        sampler: Sampling::No,
-        gives: Gives::Number,
-        implicit: false,
-    },
-    Read {
-        text: "textureDimensions($v, $j)$d",
-        fits: |look| !look.multisampled,
-        sampler: Sampling::No,
-        gives: Gives::Number,
-        implicit: false,
-    },
-    Read {
-        text: "textureNumLevels($v)",
-        fits: |look| !look.multisampled,
-        sampler: Sampling::No,
-        gives: Gives::Number,
-        implicit: false,
-    },
-    Read {
-        text: "textureNumSamples($v)",
-        fits: |look| look.multisampled,
-        sampler: Sampling::No,
-        gives: Gives::Number,
-        implicit: false,
-    },
-    Read {
-        text: "textureNumLayers($v)",
-        fits: Look::arrayed,
-        sampler: Sampling::No,
-        gives: Gives::Number,
-        implicit: false,
-    },
-    // The last argument is a level, or the sample of a multisampled texture.
-    Read {
-        text: "textureLoad($v, $u$l, $j)",
-        fits: Look::loadable,
-        sampler: Sampling::No,
-        gives: Gives::Texel,
-        implicit: false,
-    },
-    Read {
-        text: "textureSample($v, $s, $c$l)",
-        fits: |look| look.float() || look.depth(),
-        sampler: Sampling::Plain,
-        gives: Gives::Texel,
-        implicit: true,
-    },
-    Read {
-        text: "textureSampleBias($v, $s, $c$l, 0.5)",
-        fits: |look| look.float() && !look.is_1d(),
-        sampler: Sampling::Plain,
-        gives: Gives::Texel,
-        implicit: true,
-    },
-    Read {
-        text: "textureSampleLevel($v, $s, $c$l, f32($j))",
-        fits: |look| look.float() && !look.is_1d(),
-        sampler: Sampling::Plain,
-        gives: Gives::Texel,
-        implicit: false,
-    },
-    Read {
-        text: "textureSampleLevel($v, $s, $c$l, $j)",
-        fits: Look::depth,
-        sampler: Sampling::Plain,
-        gives: Gives::Texel,
-        implicit: false,
-    },
-    Read {
-        text: "textureSampleGrad($v, $s, $c$l, $c, $c)",
-        fits: |look| look.float() && !look.is_1d(),
-        sampler: Sampling::Plain,
-        gives: Gives::Texel,
-        implicit: false,
-    },
-    Read {
-        text: "textureSampleBaseClampToEdge($v, $s, $c)",
-        fits: |look| look.float() && look.dimension.name == "2d",
-        sampler: Sampling::Plain,
-        gives: Gives::Texel,
-        implicit: false,
-    },
-    Read {
-        text: "textureGather(1, $v, $s, $c$l)",
-        fits: |look| look.gatherable() && (look.float() || look.integer()),
-        sampler: Sampling::Plain,
-        gives: Gives::Vector,
-        implicit: false,
-    },
-    Read {
-        text: "textureGather($v, $s, $c$l)",
-        fits: Look::depth,
-        sampler: Sampling::Plain,
-        gives: Gives::Vector,
-        implicit: false,
-    },
-    Read {
-        text: "textureSampleCompare($v, $s, $c$l, 0.5)",
-        fits: Look::depth,
-        sampler: Sampling::Comparison,
-        gives: Gives::Texel,
-        implicit: true,
-    },
-    Read {
-        text: "textureSampleCompareLevel($v, $s, $c$l, 0.5)",
-        fits: Look::depth,
-        sampler: Sampling::Comparison,
-        gives: Gives::Texel,
-        implicit: false,
-    },
-    Read {
-        text: "textureGatherCompare($v, $s, $c$l, 0.25)",
-        fits: Look::depth,
-        sampler: Sampling::Comparison,
-        gives: Gives::Vector,
-        implicit: false,
-    },
+    query("textureDimensions($v)$d", |_| true),
+    query("textureDimensions($v, $j)$d", |look| !look.multisampled),
+    query("textureNumLevels($v)", |look| !look.multisampled),
+    query("textureNumSamples($v)", |look| look.multisampled),
+    query("textureNumLayers($v)", Look::arrayed),
+    load("textureLoad($v, $u$l, $j)", Look::loadable),
+    implicit(sample("textureSample($v, $s, $c$l)", |look| look.float() || look.depth())),
+    implicit(sample("textureSampleBias($v, $s, $c$l, 0.5)", |look| look.float() && !look.is_1d())),
+    sample("textureSampleLevel($v, $s, $c$l, f32($j))", |look| look.float() && !look.is_1d()),
+    sample("textureSampleLevel($v, $s, $c$l, $j)", Look::depth),
+    sample("textureSampleGrad($v, $s, $c$l, $c, $c)", |look| look.float() && !look.is_1d()),
+    sample("textureSampleBaseClampToEdge($v, $s, $c)", |look| look.float() && look.dimension.name == "2d"),
+    vector(sample("textureGather(1, $v, $s, $c$l)", |look| look.gatherable() && (look.float() || look.integer()))),
+    vector(sample("textureGather($v, $s, $c$l)", Look::depth)),
+    implicit(compare("textureSampleCompare($v, $s, $c$l, 0.5)", Look::depth)),
+    compare("textureSampleCompareLevel($v, $s, $c$l, 0.5)", Look::depth),
+    vector(compare("textureGatherCompare($v, $s, $c$l, 0.25)", Look::depth)),
 ];
 
-/// A storage texel format: its WGSL name, its scalar type, and whether WebGPU lets it be read and written at once; those that
-/// are integers then have atomics.
+/// A storage texel format, its WGSL name and its scalar type.
 struct Texel {
     format: TextureFormat,
     name: &'static str,
     scalar: &'static str,
-    read_write: bool,
 }
 
+/// Of the first, how many have atomics, and how many can be read and written at once.
+const ATOMIC_TEXELS: usize = 2;
+const READ_WRITE_TEXELS: usize = 3;
+
+#[rustfmt::skip]
 const TEXELS: [Texel; 10] = [
-    Texel {
-        format: TextureFormat::R32Uint,
-        name: "r32uint",
-        scalar: "u32",
-        read_write: true,
-    },
-    Texel {
-        format: TextureFormat::R32Sint,
-        name: "r32sint",
-        scalar: "i32",
-        read_write: true,
-    },
-    Texel {
-        format: TextureFormat::R32Float,
-        name: "r32float",
-        scalar: "f32",
-        read_write: true,
-    },
-    Texel {
-        format: TextureFormat::Rgba8Unorm,
-        name: "rgba8unorm",
-        scalar: "f32",
-        read_write: false,
-    },
-    Texel {
-        format: TextureFormat::Rgba8Snorm,
-        name: "rgba8snorm",
-        scalar: "f32",
-        read_write: false,
-    },
-    Texel {
-        format: TextureFormat::Rgba8Uint,
-        name: "rgba8uint",
-        scalar: "u32",
-        read_write: false,
-    },
-    Texel {
-        format: TextureFormat::Rgba16Sint,
-        name: "rgba16sint",
-        scalar: "i32",
-        read_write: false,
-    },
-    Texel {
-        format: TextureFormat::Rgba16Float,
-        name: "rgba16float",
-        scalar: "f32",
-        read_write: false,
-    },
-    Texel {
-        format: TextureFormat::Rg32Uint,
-        name: "rg32uint",
-        scalar: "u32",
-        read_write: false,
-    },
-    Texel {
-        format: TextureFormat::Rgba32Float,
-        name: "rgba32float",
-        scalar: "f32",
-        read_write: false,
-    },
+    Texel { format: TextureFormat::R32Uint, name: "r32uint", scalar: "u32" },
+    Texel { format: TextureFormat::R32Sint, name: "r32sint", scalar: "i32" },
+    Texel { format: TextureFormat::R32Float, name: "r32float", scalar: "f32" },
+    Texel { format: TextureFormat::Rgba8Unorm, name: "rgba8unorm", scalar: "f32" },
+    Texel { format: TextureFormat::Rgba8Snorm, name: "rgba8snorm", scalar: "f32" },
+    Texel { format: TextureFormat::Rgba8Uint, name: "rgba8uint", scalar: "u32" },
+    Texel { format: TextureFormat::Rgba16Sint, name: "rgba16sint", scalar: "i32" },
+    Texel { format: TextureFormat::Rgba16Float, name: "rgba16float", scalar: "f32" },
+    Texel { format: TextureFormat::Rg32Uint, name: "rg32uint", scalar: "u32" },
+    Texel { format: TextureFormat::Rgba32Float, name: "rgba32float", scalar: "f32" },
 ];
 
 fn texel(format: TextureFormat) -> &'static Texel {
@@ -664,23 +458,11 @@ const FRAGMENT_COMPUTE: ShaderStages = FRAGMENT.union(COMPUTE);
 const ANY_STAGE: ShaderStages = GRAPHICS.union(COMPUTE);
 
 /// Who sees a binding: mostly everyone, so that textures find samplers.
+#[rustfmt::skip]
 const VISIBILITIES: [ShaderStages; 16] = [
-    ANY_STAGE,
-    ANY_STAGE,
-    ANY_STAGE,
-    ANY_STAGE,
-    ANY_STAGE,
-    ANY_STAGE,
-    FRAGMENT_COMPUTE,
-    FRAGMENT_COMPUTE,
-    GRAPHICS,
-    GRAPHICS,
-    VERTEX.union(COMPUTE),
-    VERTEX,
-    FRAGMENT,
-    FRAGMENT,
-    COMPUTE,
-    ShaderStages::NONE,
+    ANY_STAGE, ANY_STAGE, ANY_STAGE, ANY_STAGE, ANY_STAGE, ANY_STAGE,
+    FRAGMENT_COMPUTE, FRAGMENT_COMPUTE, GRAPHICS, GRAPHICS, VERTEX.union(COMPUTE),
+    VERTEX, FRAGMENT, FRAGMENT, COMPUTE, ShaderStages::NONE,
 ];
 
 /// The stages that a helper function serves.
@@ -823,13 +605,16 @@ struct Variable {
     stages: ShaderStages,
     /// Its group and binding.
     at: Option<(usize, u32)>,
+    /// Another variable at the same group and binding, declared before it; no entry point may reach both.
+    twin: Option<usize>,
 }
 
 #[derive(Clone, Copy)]
 enum Kind {
+    /// In one of the spaces.
     Memory {
         shape: &'static Shape,
-        writable: bool,
+        space: u8,
     },
     Handle(BindingType),
 }
@@ -880,6 +665,19 @@ struct Statement {
     text: String,
     reaches: u64,
     uniform: bool,
+    /// A function of its own that it calls, numbered by `$f`.
+    function: Option<String>,
+}
+
+impl Statement {
+    fn new(text: String, reaches: u64) -> Statement {
+        Statement {
+            text,
+            reaches,
+            uniform: false,
+            function: None,
+        }
+    }
 }
 
 /// The statements of a function, and what holds for them all.
@@ -888,6 +686,8 @@ struct Body {
     lines: String,
     reaches: u64,
     uniform: bool,
+    /// Functions for this one alone.
+    functions: Vec<String>,
     counters: u32,
 }
 
@@ -954,32 +754,21 @@ impl Source {
         if writable(&ty) {
             visibility.remove(VERTEX);
         }
-        let at = Some((group, binding));
-        let head = format!(
-            "@group({group}) @binding({binding}) var{}",
-            address_space(&ty)
-        );
         if !chance(u, 24)? {
-            self.declare(
-                u,
-                kind,
-                visibility,
-                at,
-                format!("{head} $v: {};", type_name(&kind)),
-            )?;
-            // Another variable for the same binding, of another type, is fine as long as no entry point reaches both.
-            if matches!(kind, Kind::Memory { .. }) && chance(u, 8)? {
+            let at = Some((group, binding));
+            let twin = Some(self.variables.len());
+            self.declare(u, kind, visibility, at, None)?;
+            if let Kind::Memory { shape, space } = kind
+                && chance(u, 12)?
+            {
+                // The entry's least size, which was made for the first, must do.
+                let mut shapes = shapes(space);
+                shapes.retain(|other| other.size <= shape.size);
                 let kind = Kind::Memory {
-                    shape: *u.choose(&shapes(space(&ty)))?,
-                    writable: writable(&ty),
+                    shape: *u.choose(&shapes)?,
+                    space,
                 };
-                self.declare(
-                    u,
-                    kind,
-                    ShaderStages::empty(),
-                    None,
-                    format!("{head} $v: {};", type_name(&kind)),
-                )?;
+                self.declare(u, kind, visibility, at, twin)?;
             }
         }
         Ok(BindGroupLayoutEntry {
@@ -990,20 +779,16 @@ impl Source {
         })
     }
 
-    /// Adds a variable under a name of its own, which the declaration has as `$v`.
+    /// Adds a bound variable.
     fn declare(
         &mut self,
         u: &mut Unstructured<'_>,
         kind: Kind,
         stages: ShaderStages,
         at: Option<(usize, u32)>,
-        declaration: String,
+        twin: Option<usize>,
     ) -> Result<()> {
-        let index = self.variables.len();
-        let name = match METAL_WORDS.get(index) {
-            Some(word) if chance(u, 12)? => word.to_string(),
-            _ => format!("{}{index}", prefix(&kind)),
-        };
+        let name = self.name(u, &kind)?;
         if let Kind::Memory { shape, .. } = kind {
             shape
                 .structs
@@ -1016,25 +801,44 @@ impl Source {
         ) {
             want(&mut self.enables, "wgpu_ray_query");
         }
-        let declaration = fill(&declaration, |_| Some(&name));
+        let place = at.map(|(group, binding)| format!("@group({group}) @binding({binding}) "));
+        let (place, space, ty) = (
+            place.unwrap_or_default(),
+            address_space(&kind),
+            type_name(&kind),
+        );
+        let size = self.size().map(|constant| constant.name.as_str());
+        let declaration = fill(&format!("{place}var{space} {name}: {ty};"), |_| size);
         self.variables.push(Variable {
             name,
             declaration,
             kind,
             stages,
             at,
+            twin,
         });
         Ok(())
+    }
+
+    /// A name for the next variable.
+    fn name(&self, u: &mut Unstructured<'_>, kind: &Kind) -> Result<String> {
+        let index = self.variables.len();
+        Ok(match METAL_WORDS.get(index) {
+            Some(word) if chance(u, 12)? => word.to_string(),
+            _ => format!("{}{index}", prefix(kind)),
+        })
+    }
+
+    /// The first override that can be a size.
+    fn size(&self) -> Option<&Override> {
+        self.overrides.iter().find(|constant| constant.is_size)
     }
 
     /// Up to four overrides, and constants for those that need one and for part of the others.
     fn overrides(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         for index in 0..u.int_in_range(0..=4u8)? {
             let name = format!("{}{index}", *u.choose(&["size", "option", "half"])?);
-            let base = self
-                .overrides
-                .iter()
-                .find(|earlier| earlier.is_size && earlier.name.ends_with('0'));
+            let base = self.size().filter(|base| base.name.ends_with('0'));
             let (ty, default, read, byte) = match (u.arbitrary::<u8>()? % 8, base) {
                 (0..4, _) => ("u32", "4u".to_string(), "$v", u.int_in_range(1..=8u8)?),
                 (4, _) => ("f32", "0.5".to_string(), "u32($v * 8.0)", u.arbitrary()?),
@@ -1088,35 +892,19 @@ impl Source {
     /// Workgroup and private variables.
     fn locals(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         for _ in 0..*u.choose(&[0, 0, 1, 2])? {
-            let (space, stages) = *u.choose(&[
+            let spaces = [
                 (WORKGROUP, COMPUTE),
                 (WORKGROUP, COMPUTE),
                 (PRIVATE, ANY_STAGE),
-            ])?;
-            let size = self
-                .overrides
-                .iter()
-                .find(|constant| constant.is_size)
-                .map(|constant| constant.name.clone());
-            let (shape, ty) = match size {
-                Some(name) if space == WORKGROUP && chance(u, 128)? => {
-                    (&OVERRIDE_SIZED, fill(OVERRIDE_SIZED.ty, |_| Some(&name)))
-                }
-                _ => {
-                    let shape = *u.choose(&shapes(space))?;
-                    (shape, shape.ty.to_string())
-                }
-            };
-            let space = if space == WORKGROUP {
-                "workgroup"
+            ];
+            let (space, stages) = *u.choose(&spaces)?;
+            let sized = space == WORKGROUP && self.size().is_some() && chance(u, 128)?;
+            let shape = if sized {
+                &OVERRIDE_SIZED
             } else {
-                "private"
+                *u.choose(&shapes(space))?
             };
-            let kind = Kind::Memory {
-                shape,
-                writable: true,
-            };
-            self.declare(u, kind, stages, None, format!("var<{space}> $v: {ty};"))?;
+            self.declare(u, Kind::Memory { shape, space }, stages, None, None)?;
         }
         Ok(())
     }
@@ -1130,8 +918,10 @@ impl Source {
                 lines,
                 reaches,
                 uniform,
+                functions,
                 ..
             } = self.body(u, stages)?;
+            self.function_texts.extend(functions);
             self.function_texts.push(format!(
                 "fn {name}(i: u32) -> u32 {{\n    var acc = i;\n{lines}    return acc;\n}}"
             ));
@@ -1153,7 +943,9 @@ impl Source {
                 0 if chance(u, 32)? => "main".to_string(),
                 _ => format!("{}_{index}", stage.name()),
             };
-            let body = self.body(u, stage.visibility())?;
+            let mut body = self.body(u, stage.visibility())?;
+            self.put_twins(u, stage.visibility(), &mut body)?;
+            self.function_texts.append(&mut body.functions);
             let text = match stage {
                 Stage::Vertex => self.vertex(u, &name, &body.lines, varyings)?,
                 Stage::Fragment => self.fragment(u, &name, &body.lines, varyings)?,
@@ -1254,7 +1046,8 @@ impl Source {
         let density = *u.choose(&[128, 128, 64, 255])?;
         let mut uses = Vec::new();
         for (index, variable) in self.variables.iter().enumerate() {
-            if variable.stages.contains(stages) && chance(u, density)? {
+            let usable = variable.stages.contains(stages) && variable.twin.is_none();
+            if usable && chance(u, density)? {
                 uses.push(Use::Variable(index));
             }
         }
@@ -1276,6 +1069,22 @@ impl Source {
             self.put(u, stages, one, &mut body)?;
         }
         Ok(body)
+    }
+
+    /// Adds uses of variables that share their binding with one that the entry point does not reach.
+    fn put_twins(
+        &self,
+        u: &mut Unstructured<'_>,
+        stages: ShaderStages,
+        body: &mut Body,
+    ) -> Result<()> {
+        for (index, variable) in self.variables.iter().enumerate() {
+            let Some(twin) = variable.twin else { continue };
+            if variable.stages.contains(stages) && body.reaches >> twin & 1 == 0 {
+                self.put(u, stages, Use::Variable(index), body)?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds one statement to a body, inside a branch or a loop where it may be.
@@ -1309,7 +1118,16 @@ impl Source {
             _ => None,
         });
         let number = body.counters.to_string();
-        let numbered = |text: &str| fill(text, |key| (key == 'n').then_some(number.as_str()));
+        let function = (self.function_texts.len() + body.functions.len()).to_string();
+        let numbered = |text: &str| {
+            fill(text, |key| match key {
+                'n' => Some(number.as_str()),
+                'f' => Some(function.as_str()),
+                _ => None,
+            })
+        };
+        body.functions
+            .extend(statement.function.as_deref().map(numbered));
         body.put(&numbered(form.text), &numbered(&text));
         body.reaches |= statement.reaches;
         body.uniform |= statement.uniform;
@@ -1323,14 +1141,8 @@ impl Source {
         stages: ShaderStages,
         one: Use,
     ) -> Result<Option<Statement>> {
-        let plain = |text: String, reaches| {
-            Some(Statement {
-                text,
-                reaches,
-                uniform: false,
-            })
-        };
-        Ok(match one {
+        Ok(Some(match one {
+            Use::Variable(index) => return self.use_variable(u, stages, index),
             Use::Helper(index) => {
                 let Function {
                     name,
@@ -1338,140 +1150,128 @@ impl Source {
                     uniform,
                     ..
                 } = &self.helpers[index];
-                Some(Statement {
-                    text: format!("acc += {name}($i);"),
-                    reaches: *reaches,
+                let call = Statement::new(format!("acc += {name}($i);"), *reaches);
+                Statement {
                     uniform: *uniform,
-                })
+                    ..call
+                }
             }
             Use::Override(index) => {
                 let Override { name, read, .. } = &self.overrides[index];
-                plain(format!("acc += {};", fill(read, |_| Some(name))), 0)
+                Statement::new(format!("acc += {};", fill(read, |_| Some(name))), 0)
             }
             Use::Barrier => {
                 let text = *u.choose(&["workgroupBarrier();", "storageBarrier();"])?;
-                Some(Statement {
-                    text: text.to_string(),
-                    reaches: 0,
+                Statement {
                     uniform: true,
-                })
-            }
-            Use::Variable(index) => {
-                let Variable { name, kind, .. } = &self.variables[index];
-                let named = |text: &str| fill(text, |key| (key == 'v').then_some(name.as_str()));
-                match *kind {
-                    Kind::Memory { shape, writable } => {
-                        plain(named(&access(u, shape, writable)?), 1 << index)
-                    }
-                    Kind::Handle(BindingType::Texture { .. }) => {
-                        return self.read(u, stages, index);
-                    }
-                    Kind::Handle(BindingType::StorageTexture {
-                        access,
-                        format,
-                        view_dimension,
-                    }) => {
-                        let text =
-                            storage_access(u, access, texel(format), dimension(view_dimension))?;
-                        plain(named(&text), 1 << index)
-                    }
-                    Kind::Handle(BindingType::AccelerationStructure { .. }) => {
-                        plain(named(RAY_QUERY), 1 << index)
-                    }
-                    // A sampler is used with a texture.
-                    Kind::Handle(_) => None,
+                    ..Statement::new(text.to_string(), 0)
                 }
             }
-        })
+        }))
     }
 
-    /// A statement that reads a sampled texture in one of the ways that the type, the stages and the samplers at hand allow.
-    fn read(
+    fn use_variable(
         &self,
         u: &mut Unstructured<'_>,
         stages: ShaderStages,
         index: usize,
     ) -> Result<Option<Statement>> {
-        let Variable {
-            name,
-            kind:
-                Kind::Handle(BindingType::Texture {
+        let Variable { name, kind, .. } = &self.variables[index];
+        let text = match *kind {
+            Kind::Memory { shape, space } => access(u, shape, space)?,
+            Kind::Handle(BindingType::Texture {
+                sample_type,
+                view_dimension,
+                multisampled,
+            }) => {
+                let dimension = dimension(view_dimension);
+                let look = Look {
                     sample_type,
-                    view_dimension,
                     multisampled,
-                }),
-            ..
-        } = &self.variables[index]
-        else {
-            return Ok(None);
+                    dimension,
+                };
+                return self.read(u, stages, index, &look).map(Some);
+            }
+            Kind::Handle(BindingType::StorageTexture {
+                access,
+                format,
+                view_dimension,
+            }) => storage_access(u, access, texel(format), dimension(view_dimension))?,
+            Kind::Handle(BindingType::AccelerationStructure { .. }) => RAY_QUERY.to_string(),
+            // A sampler is used with a texture.
+            Kind::Handle(_) => return Ok(None),
         };
-        let dimension = dimension(*view_dimension);
-        let look = Look {
-            sample_type: *sample_type,
-            multisampled: *multisampled,
-            dimension,
-        };
-        let plain = self.samplers(stages, |ty| match ty {
-            SamplerBindingType::Filtering => *sample_type == FILTERABLE,
-            SamplerBindingType::NonFiltering => true,
-            SamplerBindingType::Comparison => false,
-        });
-        let comparison = self.samplers(stages, |ty| ty == SamplerBindingType::Comparison);
-        let samplers = |sampling| match sampling {
-            Sampling::No => &[][..],
-            Sampling::Plain => &plain,
-            Sampling::Comparison => &comparison,
-        };
+        let text = fill(&text, |key| (key == 'v').then_some(name.as_str()));
+        Ok(Some(Statement::new(text, 1 << index)))
+    }
+
+    /// A statement that reads a sampled texture in one of the ways that its type, the stages and the samplers at hand allow:
+    /// at times in a function that is given the handles.
+    fn read(
+        &self,
+        u: &mut Unstructured<'_>,
+        stages: ShaderStages,
+        texture: usize,
+        look: &Look,
+    ) -> Result<Statement> {
         let possible = |read: &&Read| {
-            let sampled = read.sampler == Sampling::No || !samplers(read.sampler).is_empty();
-            (read.fits)(&look) && sampled && (!read.implicit || stages == FRAGMENT)
+            let sampled =
+                read.sampler == Sampling::No || !self.samplers(stages, read, look).is_empty();
+            (read.fits)(look) && sampled && (!read.implicit || stages == FRAGMENT)
         };
         let mut reads: Vec<_> = READS.iter().filter(possible).collect();
         // Samplers would be rare if they had to win against every query.
         if reads.iter().any(|read| read.sampler != Sampling::No) && chance(u, 160)? {
             reads.retain(|read| read.sampler != Sampling::No);
         }
-        let read = u.choose(&reads)?;
-        let mut reaches = 1 << index;
-        let mut sampler = "";
+        let read = *u.choose(&reads)?;
+        let mut handles = vec![texture];
         if read.sampler != Sampling::No {
-            let chosen = *u.choose(samplers(read.sampler))?;
-            reaches |= 1 << chosen;
-            sampler = &self.variables[chosen].name;
+            handles.push(*u.choose(&self.samplers(stages, read, look))?);
         }
-        let text = fill(read.text, |key| match key {
-            'v' => Some(name),
-            's' => Some(sampler),
-            'c' => Some(dimension.sample),
-            'u' => Some(dimension.texel),
-            'l' => Some(dimension.layer),
-            'd' => Some(dimension.first),
-            _ => None,
-        });
-        let number = match (read.gives, sample_type) {
-            (Gives::Number, _) => text,
-            (Gives::Texel, TextureSampleType::Depth) => format!("u32({text})"),
-            (_, TextureSampleType::Uint) => format!("{text}.x"),
-            _ => format!("u32({text}.x)"),
-        };
-        Ok(Some(Statement {
-            text: format!("acc += {number};"),
-            reaches,
+        let reaches = handles.iter().map(|index| 1 << index).sum();
+        let handles: Vec<&Variable> = handles
+            .iter()
+            .map(|&index| &self.variables[index])
+            .collect();
+        let mut statement = Statement {
             uniform: read.implicit,
-        }))
+            ..Statement::new(String::new(), reaches)
+        };
+        if chance(u, 24)? {
+            let zipped = handles.iter().zip(["t", "s"]);
+            let parameters: String = zipped
+                .map(|(handle, name)| format!("{name}: {}, ", type_name(&handle.kind)))
+                .collect();
+            let arguments: String = handles
+                .iter()
+                .map(|handle| format!("{}, ", handle.name))
+                .collect();
+            let number = fill(&look.number(read, &["t", "s"]), |key| match key {
+                'i' => Some("i"),
+                'j' => Some("j"),
+                _ => None,
+            });
+            statement.text = format!("acc += read$f({arguments}$i, $j);");
+            statement.function = Some(format!(
+                "fn read$f({parameters}i: u32, j: u32) -> u32 {{\n    return {number};\n}}"
+            ));
+        } else {
+            let names: Vec<&str> = handles.iter().map(|handle| handle.name.as_str()).collect();
+            statement.text = format!("acc += {};", look.number(read, &names));
+        }
+        Ok(statement)
     }
 
-    /// The samplers of some kinds that functions for the given stages may use.
-    fn samplers(
-        &self,
-        stages: ShaderStages,
-        fits: impl Fn(SamplerBindingType) -> bool,
-    ) -> Vec<usize> {
-        let variables = self.variables.iter().enumerate();
+    /// The samplers for a read that functions for the given stages may use.
+    fn samplers(&self, stages: ShaderStages, read: &Read, look: &Look) -> Vec<usize> {
         let fits = |variable: &Variable| match variable.kind {
-            Kind::Handle(BindingType::Sampler(ty)) => fits(ty) && variable.stages.contains(stages),
+            Kind::Handle(BindingType::Sampler(ty)) => {
+                look.takes(read, ty) && variable.stages.contains(stages)
+            }
             _ => false,
         };
+        let variables = self.variables.iter().enumerate();
         variables
             .filter(|(_, variable)| fits(variable))
             .map(|(index, _)| index)
@@ -1553,7 +1353,7 @@ fn buffer(u: &mut Unstructured<'_>, ty: BufferBindingType) -> Result<(BindingTyp
         ty,
         Kind::Memory {
             shape,
-            writable: writable(&ty),
+            space: space(&ty),
         },
     ))
 }
@@ -1564,19 +1364,19 @@ fn texture(u: &mut Unstructured<'_>) -> Result<BindingType> {
         let sample_type = *u.choose(&MULTISAMPLED_TYPES)?;
         return Ok(BindingType::Texture {
             sample_type,
-            view_dimension: TextureViewDimension::D2,
+            view_dimension: View::D2,
             multisampled,
         });
     }
     let sample_type = *u.choose(&SAMPLE_TYPES)?;
-    let dimensions = if sample_type == TextureSampleType::Depth {
-        DEPTH_DIMENSIONS
-    } else {
-        &ALL_DIMENSIONS
+    let dimensions = match sample_type {
+        TextureSampleType::Depth => &DIMENSIONS[DEPTH_DIMENSIONS],
+        _ => &DIMENSIONS[..],
     };
+    let view_dimension = u.choose(dimensions)?.view;
     Ok(BindingType::Texture {
         sample_type,
-        view_dimension: *u.choose(dimensions)?,
+        view_dimension,
         multisampled,
     })
 }
@@ -1589,15 +1389,15 @@ fn storage_texture(u: &mut Unstructured<'_>) -> Result<BindingType> {
         StorageTextureAccess::Atomic,
     ])?;
     let formats = match access {
-        StorageTextureAccess::Atomic => &TEXELS[..2],
-        StorageTextureAccess::ReadWrite => &TEXELS[..3],
+        StorageTextureAccess::Atomic => &TEXELS[..ATOMIC_TEXELS],
+        StorageTextureAccess::ReadWrite => &TEXELS[..READ_WRITE_TEXELS],
         _ => &TEXELS[..],
     };
     let format = u.choose(formats)?.format;
     Ok(BindingType::StorageTexture {
         access,
         format,
-        view_dimension: *u.choose(&STORAGE_DIMENSIONS)?,
+        view_dimension: u.choose(&DIMENSIONS[STORAGE_DIMENSIONS])?.view,
     })
 }
 
@@ -1631,8 +1431,12 @@ fn shapes(space: u8) -> Vec<&'static Shape> {
 }
 
 /// A statement that reads or writes a variable in memory.
-fn access(u: &mut Unstructured<'_>, shape: &Shape, writable: bool) -> Result<String> {
-    let writes = if writable { shape.writes } else { &[] };
+fn access(u: &mut Unstructured<'_>, shape: &Shape, space: u8) -> Result<String> {
+    let writes = if space & (UNIFORM | STORAGE) == 0 {
+        shape.writes
+    } else {
+        &[]
+    };
     let chosen = u.choose_index(shape.reads.len() + writes.len())?;
     Ok(match shape.reads.get(chosen) {
         Some(read) => format!("acc += {read};"),
@@ -1685,10 +1489,11 @@ fn fill<'t>(text: &str, value: impl Fn(char) -> Option<&'t str>) -> String {
 /// How variables of a kind are named.
 fn prefix(kind: &Kind) -> &'static str {
     match kind {
-        Kind::Memory { writable: true, .. } => "data",
         Kind::Memory {
-            writable: false, ..
+            space: UNIFORM | STORAGE,
+            ..
         } => "input",
+        Kind::Memory { .. } => "data",
         Kind::Handle(BindingType::Sampler(_)) => "samp",
         Kind::Handle(BindingType::StorageTexture { .. }) => "image",
         Kind::Handle(BindingType::AccelerationStructure { .. }) => "scene",
@@ -1696,16 +1501,19 @@ fn prefix(kind: &Kind) -> &'static str {
     }
 }
 
-/// The address space of a bound variable, as its declaration names it.
-fn address_space(ty: &BindingType) -> &'static str {
-    match ty {
-        BindingType::Buffer {
-            ty: BufferBindingType::Uniform,
-            ..
-        } => "<uniform>",
-        BindingType::Buffer { .. } if writable(ty) => "<storage, read_write>",
-        BindingType::Buffer { .. } => "<storage>",
-        _ => "",
+/// The address space of a variable, as its declaration names it.
+fn address_space(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Memory { space: UNIFORM, .. } => "<uniform>",
+        Kind::Memory { space: STORAGE, .. } => "<storage>",
+        Kind::Memory {
+            space: READ_WRITE, ..
+        } => "<storage, read_write>",
+        Kind::Memory {
+            space: WORKGROUP, ..
+        } => "<workgroup>",
+        Kind::Memory { .. } => "<private>",
+        Kind::Handle(_) => "",
     }
 }
 
@@ -1809,7 +1617,7 @@ fn other_kind(u: &mut Unstructured<'_>, ty: &BindingType) -> Result<BindingType>
     let sampler = BindingType::Sampler(SamplerBindingType::NonFiltering);
     let texture = BindingType::Texture {
         sample_type: TextureSampleType::Uint,
-        view_dimension: TextureViewDimension::D2,
+        view_dimension: View::D2,
         multisampled: false,
     };
     let others: Vec<_> = [buffer, sampler, texture]
@@ -1950,6 +1758,199 @@ mod tests {
         }
         assert_eq!(faults, FAULTS.into_iter().collect());
         assert!((200..400).contains(&faulty), "{faulty}");
+    }
+
+    /// What wgpu's own validation, on its backend without a GPU, holds against a pipeline of each entry point.
+    struct Judge {
+        device: wgpu::Device,
+        /// For a fragment shader, which no pipeline can have alone.
+        vertex: wgpu::ShaderModule,
+    }
+
+    impl Judge {
+        fn new() -> Judge {
+            let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+                backends: wgpu::Backends::NOOP,
+                backend_options: wgpu::BackendOptions {
+                    noop: wgpu::NoopBackendOptions::enabled(),
+                    ..Default::default()
+                },
+                ..wgpu::InstanceDescriptor::new_without_display_handle()
+            });
+            let adapter =
+                pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
+            let (device, _queue) =
+                pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+                    required_features: wgpu::Features::TEXTURE_ATOMIC
+                        | wgpu::Features::PRIMITIVE_INDEX
+                        | wgpu::Features::EXPERIMENTAL_RAY_QUERY,
+                    required_limits: adapter.limits(),
+                    // SAFETY: nothing runs on this backend.
+                    experimental_features: unsafe { wgpu::ExperimentalFeatures::enabled() },
+                    ..Default::default()
+                }))
+                .unwrap();
+            let text = format!(
+                "{VARYINGS}\n@vertex fn main() -> Varyings {{ return Varyings(vec4<f32>(0.0), 0u); }}"
+            );
+            let vertex = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: None,
+                source: wgpu::ShaderSource::Wgsl(text.into()),
+            });
+            Judge { device, vertex }
+        }
+
+        /// The first error, if any.
+        fn judge(&self, case: &LayoutCase, module: &naga::Module) -> Option<String> {
+            let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+            self.create(case, module);
+            pollster::block_on(scope.pop()).map(|error| error.to_string())
+        }
+
+        fn create(&self, case: &LayoutCase, module: &naga::Module) {
+            let Shader { wgsl, overrides } = shader(case);
+            let source = wgpu::ShaderSource::Wgsl(wgsl.into());
+            let text = self
+                .device
+                .create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: None,
+                    source,
+                });
+            let layouts: Vec<_> = case
+                .groups
+                .iter()
+                .map(|group| self.bind_group_layout(group))
+                .collect();
+            let layouts: Vec<_> = layouts.iter().map(Option::as_ref).collect();
+            let layout = self
+                .device
+                .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                    label: None,
+                    bind_group_layouts: &layouts,
+                    immediate_size: 0,
+                });
+            let constants: Vec<_> = overrides
+                .iter()
+                .map(|(key, value)| (key.as_str(), *value))
+                .collect();
+            let constants = wgpu::PipelineCompilationOptions {
+                constants: &constants,
+                ..Default::default()
+            };
+            for entry_point in &module.entry_points {
+                let name = &entry_point.name;
+                match entry_point.stage {
+                    naga::ShaderStage::Compute => {
+                        self.compute(&layout, &text, name, constants.clone())
+                    }
+                    stage => self.render(&layout, &text, name, constants.clone(), stage),
+                }
+            }
+        }
+
+        fn bind_group_layout(&self, group: &Group) -> Option<wgpu::BindGroupLayout> {
+            let entries = group.as_ref()?;
+            Some(
+                self.device
+                    .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                        label: None,
+                        entries,
+                    }),
+            )
+        }
+
+        fn compute(
+            &self,
+            layout: &wgpu::PipelineLayout,
+            module: &wgpu::ShaderModule,
+            name: &str,
+            compilation_options: wgpu::PipelineCompilationOptions<'_>,
+        ) {
+            let _ = self
+                .device
+                .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: None,
+                    layout: Some(layout),
+                    module,
+                    entry_point: Some(name),
+                    compilation_options,
+                    cache: None,
+                });
+        }
+
+        fn render(
+            &self,
+            layout: &wgpu::PipelineLayout,
+            module: &wgpu::ShaderModule,
+            name: &str,
+            compilation_options: wgpu::PipelineCompilationOptions<'_>,
+            stage: naga::ShaderStage,
+        ) {
+            let is_vertex = stage == naga::ShaderStage::Vertex;
+            let attributes = wgpu::vertex_attr_array![0 => Uint32, 1 => Float32x4];
+            let buffer = wgpu::VertexBufferLayout {
+                array_stride: 20,
+                step_mode: wgpu::VertexStepMode::Vertex,
+                attributes: &attributes,
+            };
+            let vertex = wgpu::VertexState {
+                module: if is_vertex { module } else { &self.vertex },
+                entry_point: is_vertex.then_some(name),
+                compilation_options: if is_vertex {
+                    compilation_options.clone()
+                } else {
+                    Default::default()
+                },
+                buffers: &[Some(buffer)],
+            };
+            let target = wgpu::ColorTargetState {
+                format: wgpu::TextureFormat::Rgba8Unorm,
+                blend: None,
+                write_mask: wgpu::ColorWrites::empty(),
+            };
+            let targets = [Some(target)];
+            let fragment = wgpu::FragmentState {
+                module,
+                entry_point: Some(name),
+                compilation_options,
+                targets: &targets,
+            };
+            let depth = wgpu::DepthStencilState {
+                format: wgpu::TextureFormat::Depth32Float,
+                depth_write_enabled: Some(false),
+                depth_compare: Some(wgpu::CompareFunction::Always),
+                stencil: Default::default(),
+                bias: Default::default(),
+            };
+            let _ = self
+                .device
+                .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                    label: None,
+                    layout: Some(layout),
+                    vertex,
+                    primitive: Default::default(),
+                    depth_stencil: Some(depth),
+                    multisample: Default::default(),
+                    fragment: (!is_vertex).then_some(fragment),
+                    multiview_mask: None,
+                    cache: None,
+                });
+        }
+    }
+
+    #[test]
+    fn wgpu_takes_the_cases_without_a_fault_and_no_other() {
+        let judge = Judge::new();
+        for index in 0..CASES {
+            let (case, faults) = case(index);
+            let module = naga::front::wgsl::parse_str(&shader(&case).wgsl).unwrap();
+            let error = judge.judge(&case, &module);
+            assert_eq!(
+                error.is_some(),
+                !faults.is_empty(),
+                "{index} {faults:?} {error:?} {case:?}"
+            );
+        }
     }
 
     #[test]
