@@ -1,0 +1,244 @@
+//! Decode: the commands of a stream, in order (wire.md section 3).
+
+use std::iter::FusedIterator;
+
+use crate::arguments::{check_form, check_transfer, length};
+use crate::reader::{Reader, Word};
+use crate::{Context, Op, Reason};
+
+/// One decoded command. `args` aliases the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cmd<'a> {
+    /// Index of the opcode word in the stream.
+    pub word: usize,
+    /// The opcode.
+    pub op: Op,
+    /// The words after the opcode, as many as the command has ([`layout`](crate::layout) says what they are).
+    pub args: &'a [u32],
+}
+
+impl Cmd<'_> {
+    /// The u64 whose low word is `args[i]` and whose high word is `args[i + 1]` (wire.md section 2).
+    ///
+    /// # Panics
+    ///
+    /// Where the command has no such words, as an index into `args` does.
+    #[inline]
+    pub fn u64_at(&self, i: usize) -> u64 {
+        join(self.args[i], self.args[i + 1])
+    }
+
+    /// The float whose bits are `args[i]` (wire.md section 2).
+    ///
+    /// # Panics
+    ///
+    /// Where the command has no such word, as an index into `args` does.
+    #[inline]
+    pub fn f32_at(&self, i: usize) -> f32 {
+        f32::from_bits(self.args[i])
+    }
+
+    /// `args[i]` in two's complement (wire.md section 2).
+    ///
+    /// # Panics
+    ///
+    /// Where the command has no such word, as an index into `args` does.
+    #[inline]
+    pub fn i32_at(&self, i: usize) -> i32 {
+        self.args[i].cast_signed()
+    }
+}
+
+/// The u64 of its two words.
+#[inline]
+pub(crate) fn join(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+/// Why Decode or Remap refuses a stream, and where (wire.md section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("word {word} ({}): {reason}", .op.map_or("no known opcode", Op::name))]
+pub struct Refusal {
+    /// Index, in the stream's words, of the word that the refusal is about.
+    pub word: usize,
+    /// The opcode of the command that is refused; `None` for an unknown one.
+    pub op: Option<Op>,
+    /// The first check that failed.
+    pub reason: Reason,
+}
+
+/// One step through a stream: an accepted command.
+pub(crate) struct Step<'a, W> {
+    pub(crate) word: usize,
+    pub(crate) op: Op,
+    pub(crate) args: &'a [W],
+}
+
+/// The way through a stream, shared by Decode and Remap.
+#[derive(Debug)]
+pub(crate) struct Walk<'a, W> {
+    reader: Reader<'a, W>,
+    data_len: u32,
+    context: Context,
+    /// The Begin command of the open pass: its word and opcode.
+    open: Option<(usize, Op)>,
+}
+
+impl<W> Clone for Walk<'_, W> {
+    fn clone(&self) -> Self {
+        Self {
+            reader: self.reader.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<'a, W: Word> Walk<'a, W> {
+    pub(crate) fn new(words: &'a [W], data_len: u32, context: Context) -> Self {
+        Self {
+            reader: Reader::new(words),
+            data_len,
+            context,
+            open: None,
+        }
+    }
+
+    /// The next command, `None` after the last one or after a refusal. `grant` is asked about each nonzero id.
+    #[inline]
+    pub(crate) fn next<G>(&mut self, grant: &mut G) -> Option<Result<Step<'a, W>, Refusal>>
+    where
+        G: FnMut(&W) -> bool,
+    {
+        let word = self.reader.at();
+        let Some(opcode) = self.reader.word() else {
+            return self.end().map(Err);
+        };
+        let step = self.command(word, opcode, grant);
+        if step.is_err() {
+            self.reader.stop();
+            self.open = None;
+        }
+        Some(step)
+    }
+
+    #[inline]
+    fn command<G>(
+        &mut self,
+        word: usize,
+        opcode: u32,
+        grant: &mut G,
+    ) -> Result<Step<'a, W>, Refusal>
+    where
+        G: FnMut(&W) -> bool,
+    {
+        let Some(op) = Op::from_word(opcode) else {
+            return Err(Refusal {
+                word,
+                op: None,
+                reason: Reason::UnknownOp,
+            });
+        };
+        if !op.allowed_in(self.context) {
+            return Err(Refusal {
+                word,
+                op: Some(op),
+                reason: Reason::WrongContext,
+            });
+        }
+        let rest = self.reader.rest();
+        let args = length(op, rest).and_then(|length| {
+            let args = &rest[..length];
+            check_form(op, args, grant)?;
+            check_transfer(op, args, self.data_len)?;
+            Ok(args)
+        });
+        let args = args.map_err(|fault| Refusal {
+            word: fault.argument.map_or(word, |argument| word + 1 + argument),
+            op: Some(op),
+            reason: fault.reason,
+        })?;
+        self.reader.take(args.len());
+        self.follow(word, op);
+        Ok(Step { word, op, args })
+    }
+
+    /// Where the next command stands.
+    #[inline]
+    fn follow(&mut self, word: usize, op: Op) {
+        let (context, open) = match op {
+            Op::BeginRenderPass => (Context::Render, Some((word, op))),
+            Op::BeginComputePass => (Context::Compute, Some((word, op))),
+            Op::EndPass => (Context::Outside, None),
+            _ => return,
+        };
+        self.context = context;
+        self.open = open;
+    }
+
+    /// The refusal of a pass that nothing closed; given once.
+    fn end(&mut self) -> Option<Refusal> {
+        let (word, op) = self.open.take()?;
+        Some(Refusal {
+            word,
+            op: Some(op),
+            reason: Reason::OpenPass,
+        })
+    }
+}
+
+/// The commands of a stream, one after the other, without allocating. Made by [`commands`] and [`bundle_commands`].
+///
+/// After a refusal there is nothing more: the iterator is fused. What it gives before a refusal is part of a stream
+/// that is refused, and a host makes no call for it.
+#[derive(Clone, Debug)]
+pub struct Commands<'a>(Walk<'a, u32>);
+
+impl<'a> Iterator for Commands<'a> {
+    type Item = Result<Cmd<'a>, Refusal>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let step = self.0.next(&mut |_: &u32| true)?;
+        Some(step.map(|Step { word, op, args }| Cmd { word, op, args }))
+    }
+}
+
+impl FusedIterator for Commands<'_> {}
+
+/// Reads a stream command by command (wire.md section 3).
+///
+/// `words` is the stream and `data_len` the length in bytes of the data that goes with it. Gives each command in
+/// order, and as last item the refusal where there is one; the same as [`decode`], without a vector.
+pub fn commands(words: &[u32], data_len: u32) -> Commands<'_> {
+    Commands(Walk::new(words, data_len, Context::Outside))
+}
+
+/// Decodes a stream (wire.md section 3).
+///
+/// `words` is the stream and `data_len` the length in bytes of the data that goes with it. Gives all its commands in
+/// order; their `args` alias `words`.
+///
+/// # Errors
+///
+/// The first check of section 3 that fails, with one of the reasons from `unknown-op` to `read-window`, or
+/// `open-pass`; never `unknown-id`.
+pub fn decode(words: &[u32], data_len: u32) -> Result<Vec<Cmd<'_>>, Refusal> {
+    commands(words, data_len).collect()
+}
+
+/// Reads the words of a render bundle command by command (wire.md section 7), in context B and with no data.
+///
+/// An id in them is a 1-based position in the references of the bundle's descriptor; this does not know how many
+/// there are. [`remap_bundle`](crate::remap_bundle) does.
+pub fn bundle_commands(words: &[u32]) -> Commands<'_> {
+    Commands(Walk::new(words, 0, Context::Bundle))
+}
+
+/// Decodes the words of a render bundle (wire.md section 7), in context B and with no data.
+///
+/// # Errors
+///
+/// As [`decode`]; anything but ops 1 to 6, 12 and 13 is `wrong-context`, and `open-pass` cannot be.
+pub fn decode_bundle(words: &[u32]) -> Result<Vec<Cmd<'_>>, Refusal> {
+    bundle_commands(words).collect()
+}
