@@ -1224,6 +1224,9 @@ impl Source {
         if reads.iter().any(|read| read.sampler != Sampling::No) && chance(u, 160)? {
             reads.retain(|read| read.sampler != Sampling::No);
         }
+        if reads.iter().any(|read| read.implicit) && chance(u, 96)? {
+            reads.retain(|read| read.implicit);
+        }
         let read = *u.choose(&reads)?;
         let mut handles = vec![texture];
         if read.sampler != Sampling::No {
@@ -1316,14 +1319,14 @@ impl Source {
 /// A binding type that WebGPU has, and what a variable for it is.
 fn resource(u: &mut Unstructured<'_>) -> Result<(BindingType, Kind)> {
     let ty = match u.arbitrary::<u8>()? {
-        0..48 => return buffer(u, BufferBindingType::Uniform),
-        48..92 => return buffer(u, BufferBindingType::Storage { read_only: true }),
-        92..140 => return buffer(u, BufferBindingType::Storage { read_only: false }),
-        140..160 => BindingType::Sampler(SamplerBindingType::Filtering),
-        160..172 => BindingType::Sampler(SamplerBindingType::NonFiltering),
-        172..184 => BindingType::Sampler(SamplerBindingType::Comparison),
-        184..224 => texture(u)?,
-        224..253 => storage_texture(u)?,
+        0..40 => return buffer(u, BufferBindingType::Uniform),
+        40..76 => return buffer(u, BufferBindingType::Storage { read_only: true }),
+        76..116 => return buffer(u, BufferBindingType::Storage { read_only: false }),
+        116..138 => BindingType::Sampler(SamplerBindingType::Filtering),
+        138..152 => BindingType::Sampler(SamplerBindingType::NonFiltering),
+        152..166 => BindingType::Sampler(SamplerBindingType::Comparison),
+        166..226 => texture(u)?,
+        226..253 => storage_texture(u)?,
         253.. => BindingType::AccelerationStructure {
             vertex_return: false,
         },
@@ -1904,7 +1907,7 @@ mod tests {
                 buffers: &[Some(buffer)],
             };
             let target = wgpu::ColorTargetState {
-                format: wgpu::TextureFormat::Rgba8Unorm,
+                format: TextureFormat::Rgba8Unorm,
                 blend: None,
                 write_mask: wgpu::ColorWrites::empty(),
             };
@@ -1916,7 +1919,7 @@ mod tests {
                 targets: &targets,
             };
             let depth = wgpu::DepthStencilState {
-                format: wgpu::TextureFormat::Depth32Float,
+                format: TextureFormat::Depth32Float,
                 depth_write_enabled: Some(false),
                 depth_compare: Some(wgpu::CompareFunction::Always),
                 stencil: Default::default(),
