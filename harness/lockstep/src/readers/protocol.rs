@@ -114,7 +114,7 @@ pub fn read_frame(from: &mut impl Read) -> io::Result<Option<(u32, Vec<u8>)>> {
 pub fn answers(payload: &[u8], due: usize) -> io::Result<Vec<Vec<u8>>> {
     let nonsense = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
     let mut rest = payload;
-    let mut word = |rest: &mut &[u8]| -> io::Result<u32> {
+    let word = |rest: &mut &[u8]| -> io::Result<u32> {
         let (four, after) = rest.split_at_checked(4).ok_or_else(|| nonsense("a frame that ends early".into()))?;
         *rest = after;
         Ok(u32::from_le_bytes(four.try_into().unwrap_or_default()))
