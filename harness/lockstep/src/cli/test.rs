@@ -78,7 +78,8 @@ const STEPS: [Step; 10] = [
     Step {
         name: "fuzz",
         runs: Cargo,
-        arguments: "check --package lockstep-fuzz --bins --release --locked",
+        // The targets are the only programs that no other step builds.
+        arguments: "build --workspace --bins --release --locked",
         needs: None,
         parts: false,
     },
@@ -251,7 +252,7 @@ impl Step {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command
             .current_dir(&environment.root)
-            .env("RUSTDOCFLAGS", "-Dwarnings"); // read by rustdoc only
+            .env("RUSTDOCFLAGS", "-Dwarnings");
         Ok(command)
     }
 }

@@ -78,7 +78,7 @@ pub fn bring(environment: &Environment, say: &mut dyn FnMut(&str)) -> Found {
             start.elapsed().as_secs_f64()
         )),
         Err(error) => {
-            let mend = format!("see to it and run {BRING}");
+            let mend = format!("check the network and npm, then run {BRING}");
             return because(find(environment, ""), &format!("{error:#}"), &mend);
         }
     }

@@ -236,15 +236,10 @@ fn run_apt(environment: &Environment, apt: &Path, arguments: &[&str]) -> Result<
     if ran.success() {
         return Ok(());
     }
-    let mut errors = ran
-        .output
-        .lines()
-        .filter(|line| line.starts_with("E:") || line.starts_with("Err:"));
-    let said = errors
-        .next_back()
+    let error = ran.output.lines().find(|line| line.starts_with("E:"));
+    let said = error
         .or(ran.output.lines().last())
-        .unwrap_or("it said nothing")
-        .to_owned();
+        .unwrap_or("it said nothing");
     match ran.status {
         None => Err(format!(
             "`apt-get {}` was ended after {} s: {said}",
