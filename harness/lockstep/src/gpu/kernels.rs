@@ -98,6 +98,11 @@ impl Kernel {
         format!("{before}{body}")
     }
 
+    /// The body of a shader module's descriptor that holds it.
+    pub fn module_body(self) -> String {
+        serde_json::json!({ "code": self.wgsl() }).to_string()
+    }
+
     /// The kernel whose text this is.
     pub fn from_wgsl(wgsl: &str) -> Option<Kernel> {
         Kernel::ALL.into_iter().find(|kernel| kernel.wgsl() == wgsl)
