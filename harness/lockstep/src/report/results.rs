@@ -193,7 +193,12 @@ impl Grid {
 
     /// Cells that occurred.
     pub fn reached(&self) -> usize {
-        self.cells.iter().flatten().flatten().filter(|&&count| count > 0).count()
+        self.cells
+            .iter()
+            .flatten()
+            .flatten()
+            .filter(|&&count| count > 0)
+            .count()
     }
 
     /// The pairs that can occur and did not, as (row, column).
