@@ -67,8 +67,8 @@ fn the_comparison_finds_it() {
     let deno = parts.deno.expect("deno, which `cargo lockstep test` brings");
     let mut cast = wrong_reader();
     cast.references.push(Box::new(move || {
-        let (root, deno) = (parts.root.clone(), deno.clone());
-        Box::new(replay_js(&parts.root, move || setup::deno_command(&root, &deno)))
+        let deno = deno.clone();
+        Box::new(replay_js(&parts.root, move || setup::deno_command(&deno)))
     }));
     let results = campaign(cast, &[Lane::Streams]);
     assert_eq!(
