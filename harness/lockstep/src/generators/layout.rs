@@ -30,7 +30,7 @@ pub const FAULTS: [&str; 6] = [
 /// How often each is chosen, by its place in [`FAULTS`]: seldom those that make a case long.
 const FAULT_WEIGHTS: [usize; 10] = [0, 0, 1, 1, 2, 2, 3, 3, 4, 5];
 
-/// The fields of every kind of binding, by one byte each (see [`binding_type`]).
+/// What the fields of a binding type can hold, for [`binding_type`] to choose from.
 const SAMPLERS: [SamplerBindingType; 3] = [
     SamplerBindingType::Filtering,
     SamplerBindingType::NonFiltering,

@@ -425,7 +425,7 @@ struct Texel {
     scalar: &'static str,
 }
 
-/// Of the first, how many have atomics, and how many can be read and written at once.
+/// How many of the first formats have atomics, and how many WebGPU lets a shader read and write at once.
 const ATOMIC_TEXELS: usize = 2;
 const READ_WRITE_TEXELS: usize = 3;
 
@@ -529,6 +529,7 @@ const FORMS: [Form; 11] = [
     },
 ];
 
+/// Indices and values that every function has at hand.
 const INDICES: [&str; 4] = ["i", "acc", "i + 1u", "1u"];
 
 /// The arguments of an entry point and how it begins: with an `i`.
