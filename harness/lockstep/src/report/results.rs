@@ -75,7 +75,9 @@ pub struct Comparison {
 impl Comparison {
     /// Answers that differ.
     pub fn differ(&self) -> u64 {
-        self.compared - self.both_accept - self.both_refuse
+        self.compared
+            .saturating_sub(self.both_accept)
+            .saturating_sub(self.both_refuse)
     }
 }
 
@@ -160,7 +162,12 @@ impl Grid {
 
     /// Cells that occurred.
     pub fn reached(&self) -> usize {
-        self.cells.iter().flatten().flatten().filter(|&&count| count > 0).count()
+        self.cells
+            .iter()
+            .flatten()
+            .flatten()
+            .filter(|&&count| count > 0)
+            .count()
     }
 
     /// The pairs that can occur and did not, as (row, column).
