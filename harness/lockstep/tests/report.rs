@@ -68,7 +68,7 @@ fn opcode_by_reason() -> Grid {
 fn cell(row: usize, column: usize) -> Option<u64> {
     match (row * 7 + column * 5) % 11 {
         0..=4 => None,
-        5 if row % 5 == 0 => Some(0),
+        5 if row.is_multiple_of(5) => Some(0),
         rest => Some(1 << (rest * 2 + row % 3 + column % 2 - 9)),
     }
 }
@@ -426,6 +426,20 @@ fn the_verdict_follows_the_results() {
     assert!(html::page(&clean()).contains("<h1>No findings</h1>"));
     assert!(!html::page(&clean()).contains("class=\"tag\""));
     assert!(html::page(&empty()).contains("<h1>No case ran, so nothing is shown</h1>"));
+}
+
+#[test]
+fn numbers_at_their_ends_are_shown() {
+    let results = Results {
+        seed: u64::MAX,
+        seconds: f64::NAN,
+        lanes: vec![lane("raw", u64::MAX, 1e9)],
+        ..sample()
+    };
+    let page = html::page(&results);
+    assert!(page.contains("18446744073709551615") && page.contains("18,446,744,073,709,551,615"));
+    assert!(page.contains("277,777 h 46 min"));
+    assert!(terminal::summary(&results, false).contains("seed 18446744073709551615"));
 }
 
 #[test]

@@ -18,7 +18,7 @@ const NAME: &str = "report.html";
 ///
 /// # Panics
 ///
-/// Never by its input: the template takes any results.
+/// Not by its input: the template takes any results.
 pub fn page(results: &Results) -> String {
     environment()
         .get_template(NAME)
@@ -36,7 +36,9 @@ fn environment() -> Environment<'static> {
     env.set_syntax(syntax.expect("the usual delimiters"));
     env.set_formatter(shown_plainly);
     env.add_filter("thousands", thousands);
-    env.add_filter("span", span);
+    env.add_filter("span", |seconds: Option<f64>| {
+        seconds.map_or("–".to_owned(), span)
+    });
     env.add_filter("counted", |number: u64, one: String, many: String| {
         count(number, &one, &many)
     });
@@ -130,7 +132,11 @@ fn tiles(results: &Results) -> Vec<(&str, String, String)> {
         ),
         (
             "coverage",
-            percent(reached as u64, possible as u64),
+            if possible == 0 {
+                "–".to_owned()
+            } else {
+                percent(reached as u64, possible as u64)
+            },
             format!(
                 "{} of {}",
                 thousands(reached as u64),

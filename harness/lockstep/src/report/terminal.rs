@@ -5,7 +5,7 @@ use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
 use super::figures::{
     Tone, by_count, cases, count, percent, plain, rate, span, thousands, verdict,
 };
-use super::results::{Comparison, EngineRow, FindingRow, Grid, Lane, NotRun, Results};
+use super::results::{Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Results};
 
 /// Columns that the summary keeps to; a command to copy may be longer.
 const WIDTH: usize = 100;
@@ -46,7 +46,7 @@ pub fn summary(results: &Results, color: bool) -> String {
         "Comparisons",
         comparisons(&results.comparisons, paint),
     );
-    section(&mut out, paint, "MSL", msl(results));
+    section(&mut out, paint, "MSL", msl(results, paint));
     section(&mut out, paint, "GPU", gpu(&results.engines, paint));
     section(
         &mut out,
@@ -206,8 +206,11 @@ fn comparisons(comparisons: &[Comparison], paint: Paint) -> Vec<String> {
     table(std::iter::once(titles).chain(rows), "llrrrr")
 }
 
-fn msl(results: &Results) -> Vec<String> {
+fn msl(results: &Results, paint: Paint) -> Vec<String> {
     let msl = &results.msl;
+    if *msl == Msl::default() {
+        return vec![paint.tone(Tone::Caution, "no entry point was translated")];
+    }
     let refused = msl.refused.values().sum();
     let facts = format!(
         "{} translated, {} held against their slots, {} refused as they should be",
