@@ -27,7 +27,7 @@ use crate::report::results::{Comparison, EngineRow, Lane as LaneRow, Msl, NotRun
 
 /// Cases of each lane in a round. The shares say what a campaign's time goes into.
 const ROUND: [(Lane, u64); 5] =
-    [(Lane::Streams, 512), (Lane::Raw, 64), (Lane::Replays, 16), (Lane::Layouts, 512), (Lane::Shaders, 16)];
+    [(Lane::Streams, 512), (Lane::Raw, 64), (Lane::Replays, 24), (Lane::Layouts, 512), (Lane::Shaders, 8)];
 
 /// When a campaign ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
