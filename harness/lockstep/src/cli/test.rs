@@ -59,7 +59,7 @@ const STEPS: [Step; 10] = [
     step(
         "test",
         CargoWithParts,
-        "test --workspace --release --locked",
+        "test --workspace --release --locked --no-fail-fast",
     ),
     step("fuzz", Cargo, "build --workspace --bins --release --locked"),
     step("doc", Cargo, "doc --workspace --no-deps --release --locked"),
