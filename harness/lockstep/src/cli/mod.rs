@@ -54,7 +54,7 @@ pub fn main() -> ExitCode {
         Command::Repro(args) => repro::run(&args),
         Command::Shaders { paths } => crate::shaders::run(&paths, &mut std::io::stdout().lock()),
         Command::Doctor => doctor::run(&mut std::io::stdout().lock()),
-        Command::Test(args) => test::run(&args),
+        Command::Test(args) => test::run(&args, &mut std::io::stdout().lock()),
     };
     match done {
         Ok(status) => ExitCode::from(status),

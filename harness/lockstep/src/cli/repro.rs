@@ -104,8 +104,8 @@ fn readers(parts: &setup::Parts, text: &mut String) -> Vec<Box<dyn StreamReader>
     let mut readers: Vec<Box<dyn StreamReader>> = vec![Box::new(Native::default())];
     match &parts.deno {
         Ok(deno) => {
-            let (root, deno) = (parts.root.clone(), deno.clone());
-            readers.push(Box::new(replay_js::replay_js(&parts.root, move || setup::deno_command(&root, &deno))));
+            let deno = deno.clone();
+            readers.push(Box::new(replay_js::replay_js(&parts.root, move || setup::deno_command(&deno))));
         }
         Err(missing) => {
             let _ = writeln!(text, "{} does not take part: {}; {}\n", replay_js::NAME, missing.why, missing.mend);
@@ -188,7 +188,9 @@ fn side_by_side(answers: &[(String, StreamAnswer)], text: &mut String) {
     const WIDTH: usize = 38;
     let row = |text: &mut String, name: &str, cells: Vec<String>| {
         let _ = write!(text, "{name:<11}");
-        cells.iter().for_each(|cell| drop(write!(text, "  {cell:<WIDTH$}")));
+        for cell in &cells {
+            let _ = write!(text, "  {cell:<WIDTH$}");
+        }
         text.truncate(text.trim_end().len());
         text.push('\n');
     };

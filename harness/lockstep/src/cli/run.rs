@@ -167,9 +167,8 @@ fn cast(args: &Args, parts: &Parts, plan: &Plan) -> anyhow::Result<Cast> {
         Ok(deno) => {
             let (root, deno) = (parts.root.clone(), deno.clone());
             cast.references.push(Box::new(move || {
-                let (root, deno) = (root.clone(), deno.clone());
-                let reader = replay_js::replay_js(&root.clone(), move || setup::deno_command(&root, &deno));
-                Box::new(reader) as Box<dyn StreamReader>
+                let deno = deno.clone();
+                Box::new(replay_js::replay_js(&root, move || setup::deno_command(&deno))) as Box<dyn StreamReader>
             }));
         }
         Err(missing) => cast.not_run.push(not_run(replay_js::NAME, missing)),

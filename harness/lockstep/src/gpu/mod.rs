@@ -2,8 +2,9 @@
 
 pub mod engine;
 pub mod kernels;
-pub mod objects;
-pub mod replay;
+mod objects;
+mod readback;
+mod replay;
 pub mod shadow;
 
 use std::collections::BTreeMap;

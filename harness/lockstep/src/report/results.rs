@@ -75,7 +75,9 @@ pub struct Comparison {
 impl Comparison {
     /// Answers that differ.
     pub fn differ(&self) -> u64 {
-        self.compared - self.both_accept - self.both_refuse
+        self.compared
+            .saturating_sub(self.both_accept)
+            .saturating_sub(self.both_refuse)
     }
 }
 
