@@ -528,7 +528,7 @@ fn doctor_prints_a_row_for_each_part() {
 fn test_lists_its_steps_and_knows_no_other() {
     let mut out = Vec::new();
     assert_eq!(
-        test::run(
+        test::run_to(
             &test::Args {
                 list: true,
                 only: vec![]
@@ -543,11 +543,25 @@ fn test_lists_its_steps_and_knows_no_other() {
         list: false,
         only: vec!["tset".into()],
     };
-    let error = test::run(&unknown, &mut Vec::new())
+    let error = test::run_to(&unknown, &mut Vec::new())
         .unwrap_err()
         .to_string();
     assert!(
         error.contains("`tset`") && error.contains("deno-test"),
         "{error}"
     );
+}
+
+#[test]
+fn deno_keeps_to_the_projects_folder_and_asks_nothing() {
+    let command = lockstep::setup::deno_command(Path::new("/r"), Path::new("/r/deno"));
+    let value = |name: &str| {
+        let mut set = command.get_envs().filter(|(key, _)| *key == name);
+        set.next()
+            .and_then(|(_, value)| value)
+            .map(|value| value.to_str().unwrap().to_owned())
+    };
+    assert_eq!(value("DENO_DIR").as_deref(), Some("/r/.lockstep/deno"));
+    assert_eq!(value("DENO_NO_PROMPT").as_deref(), Some("1"));
+    assert_eq!(value("DENO_NO_UPDATE_CHECK").as_deref(), Some("1"));
 }

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
+use super::{BAD, CLEAN};
 use crate::setup::{BRING, Environment, Missing, Parts, deno, process, vulkan};
 
 /// One line of the table.
@@ -124,13 +125,13 @@ pub fn run(out: &mut dyn Write) -> anyhow::Result<u8> {
         .count();
     if missing == 0 {
         writeln!(out, "\neverything that `run` and `test` need is there")?;
-        return Ok(0);
+        return Ok(CLEAN);
     }
     writeln!(
         out,
         "\n{missing} missing; {BRING} brings deno, Dawn and, as root on Debian, the Vulkan driver"
     )?;
-    Ok(2)
+    Ok(BAD)
 }
 
 /// The GPU engines and whether each answers. Filled in where the engines are.

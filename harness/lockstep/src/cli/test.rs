@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 
 use super::doctor::{self, PROGRAMS};
+use super::{BAD, CLEAN, FOUND};
 use crate::setup::{Environment, Parts, deno_command, process};
 
 /// What the command line says.
@@ -28,10 +29,6 @@ struct Step {
     name: &'static str,
     runs: Runs,
     arguments: &'static str,
-    /// The program of doctor's table that cargo needs for it.
-    needs: Option<&'static str>,
-    /// Whether it looks for the parts that set-up brings.
-    parts: bool,
 }
 
 enum Runs {
@@ -39,87 +36,46 @@ enum Runs {
     Setup,
     /// cargo, at the repository's root.
     Cargo,
+    /// cargo with a program of doctor's table.
+    CargoWith(&'static str),
+    /// cargo, for tests that look for the parts that set-up brings.
+    CargoWithParts,
     /// deno, in `reference/`.
     Deno,
 }
 
-use Runs::{Cargo, Deno, Setup};
+use Runs::{Cargo, CargoWith, CargoWithParts, Deno, Setup};
 
-// One profile everywhere, so that no step builds again what another has built.
+// One profile and all of the workspace everywhere, so that no step builds again what another has built. The fuzz targets
+// are the only programs that no other step links. deno's task names the permissions that the reference's tests get.
 const STEPS: [Step; 10] = [
-    Step {
-        name: "setup",
-        runs: Setup,
-        arguments: "",
-        needs: None,
-        parts: true,
-    },
-    Step {
-        name: "fmt",
-        runs: Cargo,
-        arguments: "fmt --all --check",
-        needs: Some("rustfmt"),
-        parts: false,
-    },
-    Step {
-        name: "clippy",
-        runs: Cargo,
-        arguments: "clippy --workspace --all-targets --release --locked -- -D warnings",
-        needs: Some("clippy"),
-        parts: false,
-    },
-    Step {
-        name: "test",
-        runs: Cargo,
-        arguments: "test --workspace --release --locked",
-        needs: None,
-        parts: true,
-    },
-    Step {
-        name: "fuzz",
-        runs: Cargo,
-        // The targets are the only programs that no other step builds.
-        arguments: "build --workspace --bins --release --locked",
-        needs: None,
-        parts: false,
-    },
-    Step {
-        name: "doc",
-        runs: Cargo,
-        arguments: "doc --workspace --no-deps --release --locked",
-        needs: None,
-        parts: false,
-    },
-    Step {
-        name: "deno-check",
-        runs: Deno,
-        arguments: "check --cached-only",
-        needs: None,
-        parts: true,
-    },
-    Step {
-        name: "deno-lint",
-        runs: Deno,
-        arguments: "lint",
-        needs: None,
-        parts: true,
-    },
-    // The pages and JSON files there are not deno's to lay out.
-    Step {
-        name: "deno-fmt",
-        runs: Deno,
-        arguments: "fmt --check **/*.js",
-        needs: None,
-        parts: true,
-    },
-    Step {
-        name: "deno-test",
-        runs: Deno,
-        arguments: "test --cached-only --no-prompt --allow-all --deny-net",
-        needs: None,
-        parts: true,
-    },
+    step("setup", Setup, ""),
+    step("fmt", CargoWith("rustfmt"), "fmt --all --check"),
+    step(
+        "clippy",
+        CargoWith("clippy"),
+        "clippy --workspace --all-targets --release --locked -- -D warnings",
+    ),
+    step(
+        "test",
+        CargoWithParts,
+        "test --workspace --release --locked --no-fail-fast",
+    ),
+    step("fuzz", Cargo, "build --workspace --bins --release --locked"),
+    step("doc", Cargo, "doc --workspace --no-deps --release --locked"),
+    step("deno-check", Deno, "check --cached-only"),
+    step("deno-lint", Deno, "lint"),
+    step("deno-fmt", Deno, "fmt --check"),
+    step("deno-test", Deno, "task test"),
 ];
+
+const fn step(name: &'static str, runs: Runs, arguments: &'static str) -> Step {
+    Step {
+        name,
+        runs,
+        arguments,
+    }
+}
 
 /// A step that hangs ends here, so that the table is printed all the same.
 const STEP_LIMIT: Duration = Duration::from_secs(45 * 60);
@@ -144,16 +100,24 @@ impl fmt::Display for Outcome {
 }
 
 /// Runs the steps. 0 when all passed, 1 when one failed, 2 when the only failures are of missing parts.
-pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
+pub fn run(args: &Args) -> anyhow::Result<u8> {
+    run_to(args, &mut std::io::stdout())
+}
+
+/// The same, with what is said beside the steps' own output going to `out`.
+pub fn run_to(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     let steps = chosen(&args.only)?;
     if args.list {
         for step in &steps {
             writeln!(out, "{:10}  {}", step.name, step.command())?;
         }
-        return Ok(0);
+        return Ok(CLEAN);
     }
     let environment = Environment::here()?;
-    let parts = if steps.iter().any(|step| step.parts) {
+    let parts = if steps
+        .iter()
+        .any(|step| matches!(step.runs, Setup | CargoWithParts | Deno))
+    {
         environment.bring(&mut |line| {
             // Nobody reads: then nobody misses the line.
             let _ = writeln!(out, "{line}");
@@ -202,12 +166,10 @@ fn summary(table: &[(&str, Outcome, f64)], out: &mut dyn Write) -> anyhow::Resul
     // A line of its own, which CI reads.
     writeln!(out, "\n{passed} passed, {} failed", table.len() - passed)?;
     let failed = table.iter().any(|row| matches!(row.1, Outcome::Failed(_)));
-    Ok(if failed {
-        1
-    } else if passed < table.len() {
-        2
-    } else {
-        0
+    Ok(match passed == table.len() {
+        true => CLEAN,
+        false if failed => FOUND,
+        false => BAD,
     })
 }
 
@@ -215,7 +177,7 @@ impl Step {
     fn command(&self) -> String {
         match self.runs {
             Setup => "deno, Dawn and a Vulkan driver".to_owned(),
-            Cargo => format!("cargo {}", self.arguments),
+            Cargo | CargoWith(_) | CargoWithParts => format!("cargo {}", self.arguments),
             Deno => format!("deno {} (in reference/)", self.arguments),
         }
     }
@@ -223,7 +185,10 @@ impl Step {
     fn run(&self, environment: &Environment, parts: &Parts) -> Outcome {
         let command = match self.runs {
             Setup => return whole(parts),
-            Cargo => self.cargo(environment),
+            Cargo | CargoWithParts => Ok(cargo_in(&environment.root)),
+            CargoWith(program) => {
+                is_there(program, environment).map(|()| cargo_in(&environment.root))
+            }
             Deno => parts
                 .deno
                 .as_ref()
@@ -236,25 +201,23 @@ impl Step {
             Err(why) => Outcome::CouldNotRun(why),
         }
     }
+}
 
-    fn cargo(&self, environment: &Environment) -> Result<Command, String> {
-        for program in PROGRAMS
-            .iter()
-            .filter(|program| Some(program.name) == self.needs)
-        {
-            if doctor::version(program, environment).is_none() {
-                return Err(format!(
-                    "{} is not installed; {} brings it",
-                    program.name, program.mend
-                ));
-            }
-        }
-        let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command
-            .current_dir(&environment.root)
-            .env("RUSTDOCFLAGS", "-Dwarnings");
-        Ok(command)
+fn is_there(name: &str, environment: &Environment) -> Result<(), String> {
+    let program = PROGRAMS.iter().find(|program| program.name == name);
+    match program.filter(|program| doctor::version(program, environment).is_none()) {
+        None => Ok(()),
+        Some(missing) => Err(format!(
+            "{name} is not installed; {} brings it",
+            missing.mend
+        )),
     }
+}
+
+fn cargo_in(root: &Path) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root).env("RUSTDOCFLAGS", "-Dwarnings");
+    command
 }
 
 fn whole(parts: &Parts) -> Outcome {
@@ -271,7 +234,7 @@ fn whole(parts: &Parts) -> Outcome {
 }
 
 fn deno_in(root: &Path, deno: &Path) -> Command {
-    let mut command = deno_command(deno);
+    let mut command = deno_command(root, deno);
     command.current_dir(root.join("reference"));
     command
 }

@@ -288,10 +288,10 @@ pub fn root_above(start: &Path) -> Option<PathBuf> {
     root.map(Path::to_owned)
 }
 
-/// A command of this deno that keeps its cache in `.lockstep/`, asks nothing and looks for no newer version. Remote
+/// A command of this deno that keeps its cache in the `.lockstep/` below `root`, asks nothing and looks for no newer version. Remote
 /// imports are the subcommand's affair: give it `--cached-only`, and `run` and `test` no `--allow-net`.
-pub fn deno_command(deno: &Path) -> Command {
-    let folder = repository_root().map_or_else(|_| env::temp_dir(), |root| root.join(".lockstep"));
+pub fn deno_command(root: &Path, deno: &Path) -> Command {
+    let folder = root.join(".lockstep");
     let mut command = Command::new(deno);
     command.env("DENO_DIR", folder.join("deno"));
     command
