@@ -1,1 +1,648 @@
-//! stub
+//! The campaign: many cases within a budget, through every reader and engine.
+//!
+//! Work comes in rounds. A round is a fixed share of every lane, so which cases a campaign runs follows from its seed and its number of
+//! rounds alone, whoever runs which; workers take the next round until the budget ends.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant, SystemTime};
+
+use arbitrary::Unstructured;
+
+use crate::cli::run::Part;
+use crate::case::{Case, LayoutCase, Origin, StreamCase};
+use crate::coverage::Tally;
+use crate::findings::{Finding, Findings};
+use crate::generators::{self, Lane, Made};
+use crate::gpu::engine::Engine;
+use crate::oracles::gpu::{self, Cell, Replayed};
+use crate::oracles::streams::Verdict;
+use crate::oracles::{msl, slots, streams};
+use crate::readers::answer::{DescriptorAnswer, StreamAnswer};
+use crate::readers::{Batch, BatchAnswers, DescriptorQuery, LayoutReader, ReaderFailed, StreamQuery, StreamReader};
+use crate::report::results::{Comparison, EngineRow, Lane as LaneRow, Msl, NotRun, RESULTS_FORMAT, Results};
+
+/// Cases of each lane in a round. The shares say what a campaign's time goes into.
+const ROUND: [(Lane, u64); 5] =
+    [(Lane::Streams, 512), (Lane::Raw, 64), (Lane::Replays, 24), (Lane::Layouts, 512), (Lane::Shaders, 8)];
+
+/// When a campaign ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Budget {
+    /// After this long; the rounds that run then are finished.
+    Time(Duration),
+    /// After this many stream and layout cases each, and the share of the other lanes that goes with them, exactly.
+    Cases(u64),
+}
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Every case follows from it.
+    pub seed: u64,
+    /// The budget.
+    pub budget: Budget,
+    /// Threads.
+    pub workers: usize,
+    /// The lanes; the others are left out.
+    pub lanes: Vec<Lane>,
+    /// (i, n): of the rounds, those with number i modulo n.
+    pub shard: (u64, u64),
+    /// Where findings go.
+    pub findings: PathBuf,
+}
+
+/// Makes a reader or an engine for a worker.
+pub type Maker<T> = Box<dyn Fn() -> T + Sync>;
+
+/// Who takes part.
+pub struct Cast {
+    /// The stream reader under test. The GPU is asked about its answers.
+    pub subject: Maker<Box<dyn StreamReader>>,
+    /// The stream readers that it is held against.
+    pub references: Vec<Maker<Box<dyn StreamReader>>>,
+    /// The layout reader under test.
+    pub layout_subject: Maker<Box<dyn LayoutReader>>,
+    /// The layout readers that it is held against.
+    pub layout_references: Vec<Maker<Box<dyn LayoutReader>>>,
+    /// Ids of the engines to replay on.
+    pub engines: Vec<String>,
+    /// What could not take part.
+    pub not_run: Vec<NotRun>,
+}
+
+/// How far a campaign is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Cases so far, by lane.
+    pub cases: BTreeMap<&'static str, u64>,
+    /// Findings so far.
+    pub findings: usize,
+    /// The part of the budget that is used, 0 to 1.
+    pub done: f64,
+    /// Since the start.
+    pub elapsed: Duration,
+}
+
+/// What was counted, by one worker in a round or by all so far.
+#[derive(Default)]
+struct Counts {
+    lanes: BTreeMap<Lane, (u64, Duration)>,
+    comparisons: BTreeMap<(usize, &'static str, String, String), [u64; 3]>,
+    msl: Msl,
+    engines: BTreeMap<String, EngineRow>,
+    coverage: Tally,
+}
+
+impl Counts {
+    fn merge(&mut self, other: Counts) {
+        for (lane, (cases, time)) in other.lanes {
+            let row = self.lanes.entry(lane).or_default();
+            (row.0, row.1) = (row.0 + cases, row.1 + time);
+        }
+        for (key, counts) in other.comparisons {
+            let row = self.comparisons.entry(key).or_default();
+            row.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        self.msl.translated += other.msl.translated;
+        self.msl.arguments += other.msl.arguments;
+        for (reason, count) in other.msl.refused {
+            *self.msl.refused.entry(reason).or_default() += count;
+        }
+        for (id, row) in other.engines {
+            match self.engines.get_mut(&id) {
+                Some(sum) => sum.add(&row),
+                None => drop(self.engines.insert(id, row)),
+            }
+        }
+        self.coverage.merge(other.coverage);
+    }
+
+    fn time(&mut self, lane: Lane, cases: u64, since: Instant) {
+        let row = self.lanes.entry(lane).or_default();
+        (row.0, row.1) = (row.0 + cases, row.1 + since.elapsed());
+    }
+
+    fn compared(&mut self, order: usize, aspect: &'static str, subject: &str, reference: &str, verdict: &Verdict) {
+        let key = (order, aspect, subject.to_owned(), reference.to_owned());
+        let row = self.comparisons.entry(key).or_default();
+        row[0] += 1;
+        row[1] += u64::from(*verdict == Verdict::BothAccept);
+        row[2] += u64::from(*verdict == Verdict::BothRefuse);
+    }
+}
+
+/// What the workers share.
+struct Shared<'a> {
+    plan: &'a Plan,
+    cast: &'a Cast,
+    stop: &'a AtomicBool,
+    started: Instant,
+    next_round: AtomicU64,
+    counts: Mutex<Counts>,
+    findings: Mutex<Findings>,
+    not_run: Mutex<Vec<NotRun>>,
+}
+
+/// What a lock holds, also after a worker panicked: counts and findings are whole between statements, and losing them would be worse.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Runs a campaign to the end of its budget, or until `stop` is set. `progress` is called a few times a second.
+pub fn run(plan: &Plan, cast: &Cast, stop: &AtomicBool, progress: &mut dyn FnMut(&Progress)) -> Results {
+    let started = Instant::now();
+    let shared = Shared {
+        plan,
+        cast,
+        stop,
+        started,
+        next_round: AtomicU64::new(plan.shard.0),
+        counts: Mutex::default(),
+        findings: Mutex::new(Findings::new(plan.findings.clone(), started)),
+        not_run: Mutex::new(cast.not_run.clone()),
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..plan.workers.max(1)).map(|_| scope.spawn(|| work(&shared))).collect();
+        while !workers.iter().all(|worker| worker.is_finished()) {
+            std::thread::sleep(Duration::from_millis(100));
+            progress(&shared.progress());
+        }
+        for worker in workers {
+            if worker.join().is_err() {
+                lock(&shared.not_run).push(NotRun {
+                    what: "a worker".into(),
+                    why: "it panicked; its message is above".into(),
+                    mend: "report it: this is a fault of lockstep".into(),
+                });
+            }
+        }
+    });
+    shared.results()
+}
+
+impl Shared<'_> {
+    /// The next round of this shard, unless the campaign is over.
+    fn claim(&self) -> Option<u64> {
+        let over = match self.plan.budget {
+            Budget::Time(time) => self.started.elapsed() >= time,
+            Budget::Cases(_) => false,
+        };
+        if over || self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let round = self.next_round.fetch_add(self.plan.shard.1.max(1), Ordering::Relaxed);
+        match self.plan.budget {
+            Budget::Cases(cases) if round >= cases.div_ceil(ROUND[0].1) => None,
+            _ => Some(round),
+        }
+    }
+
+    /// The indices of a lane's cases in a round.
+    fn indices(&self, lane: Lane, round: u64) -> std::ops::Range<u64> {
+        if !self.plan.lanes.contains(&lane) {
+            return 0..0;
+        }
+        let share = ROUND.iter().find(|known| known.0 == lane).map_or(0, |known| known.1);
+        let end = match self.plan.budget {
+            // As many of a smaller lane as its share of this many.
+            Budget::Cases(cases) => (cases.saturating_mul(share)).div_ceil(ROUND[0].1),
+            Budget::Time(_) => u64::MAX,
+        };
+        (round * share).min(end)..((round + 1) * share).min(end)
+    }
+
+    fn progress(&self) -> Progress {
+        let counts = lock(&self.counts);
+        let cases: BTreeMap<_, _> = counts.lanes.iter().map(|(lane, row)| (lane.name(), row.0)).collect();
+        let elapsed = self.started.elapsed();
+        let done = match self.plan.budget {
+            Budget::Time(time) => elapsed.as_secs_f64() / time.as_secs_f64().max(0.001),
+            Budget::Cases(all) => {
+                let of_shard = all.div_ceil(self.plan.shard.1.max(1)).max(1);
+                let most = cases.values().max().copied().unwrap_or(0);
+                most as f64 / of_shard as f64
+            }
+        };
+        drop(counts);
+        Progress { cases, findings: lock(&self.findings).rows().len(), done: done.min(1.0), elapsed }
+    }
+
+    fn results(&self) -> Results {
+        let counts = lock(&self.counts);
+        let findings = lock(&self.findings).rows();
+        let lanes = self.plan.lanes.iter().map(|lane| {
+            let (cases, time) = counts.lanes.get(lane).copied().unwrap_or_default();
+            LaneRow { name: lane.name().into(), cases, worker_seconds: time.as_secs_f64() }
+        });
+        let comparisons = counts.comparisons.iter().map(|((_, aspect, subject, reference), row)| Comparison {
+            aspect: (*aspect).into(),
+            subject: subject.clone(),
+            reference: reference.clone(),
+            compared: row[0],
+            both_accept: row[1],
+            both_refuse: row[2],
+        });
+        Results {
+            format: RESULTS_FORMAT,
+            version: env!("CARGO_PKG_VERSION").into(),
+            command: self.plan.command(),
+            seed: self.plan.seed,
+            started: epoch_seconds().saturating_sub(self.started.elapsed().as_secs()),
+            seconds: self.started.elapsed().as_secs_f64(),
+            workers: self.plan.workers,
+            interrupted: self.stop.load(Ordering::Relaxed),
+            lanes: lanes.collect(),
+            comparisons: comparisons.collect(),
+            msl: counts.msl.clone(),
+            engines: counts.engines.values().cloned().collect(),
+            coverage: counts.coverage.coverage(),
+            repeated_findings: findings.iter().map(|row| row.seen - 1).sum(),
+            findings,
+            not_run: lock(&self.not_run).clone(),
+        }
+    }
+}
+
+fn epoch_seconds() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+impl Plan {
+    /// The command line that makes the same cases.
+    fn command(&self) -> String {
+        let mut command = format!("cargo lockstep run --seed {}", self.seed);
+        match self.budget {
+            Budget::Time(time) => command += &format!(" --time {}s", time.as_secs_f64()),
+            Budget::Cases(cases) => command += &format!(" --cases {cases}"),
+        }
+        if self.shard.1 > 1 {
+            command += &format!(" --shard {}/{}", self.shard.0, self.shard.1);
+        }
+        if self.lanes.len() < Lane::ALL.len() {
+            let whole = |part: &Part| part.lanes().iter().all(|lane| self.lanes.contains(lane));
+            Part::ALL.iter().filter(|part| whole(part)).for_each(|part| command += &format!(" --only {}", part.name()));
+        }
+        command
+    }
+}
+
+/// A stream case of a round, with what was asked and answered about it.
+struct Item {
+    lane: Lane,
+    index: u64,
+    case: StreamCase,
+}
+
+/// One thread's readers and engines.
+struct Worker<'a> {
+    shared: &'a Shared<'a>,
+    subject: Box<dyn StreamReader>,
+    references: Vec<Box<dyn StreamReader>>,
+    layout_subject: Box<dyn LayoutReader>,
+    layout_references: Vec<Box<dyn LayoutReader>>,
+    engines: Vec<Engine>,
+    counts: Counts,
+    bytes: Vec<u8>,
+}
+
+fn work(shared: &Shared<'_>) {
+    let cast = shared.cast;
+    let mut worker = Worker {
+        shared,
+        subject: (cast.subject)(),
+        references: cast.references.iter().map(|make| make()).collect(),
+        layout_subject: (cast.layout_subject)(),
+        layout_references: cast.layout_references.iter().map(|make| make()).collect(),
+        engines: open_engines(shared),
+        counts: Counts::default(),
+        bytes: Vec::new(),
+    };
+    while let Some(round) = shared.claim() {
+        worker.streams(round);
+        worker.layouts(round);
+        worker.shaders(round);
+        lock(&shared.counts).merge(std::mem::take(&mut worker.counts));
+    }
+}
+
+fn open_engines(shared: &Shared<'_>) -> Vec<Engine> {
+    if !shared.plan.lanes.contains(&Lane::Replays) {
+        return Vec::new();
+    }
+    let mut engines = Vec::new();
+    for id in &shared.cast.engines {
+        match Engine::open(id) {
+            Ok(engine) => engines.push(engine),
+            Err(error) => {
+                let mend = "run `cargo lockstep doctor`".to_owned();
+                let missing = NotRun { what: id.clone(), why: format!("{error:#}"), mend };
+                let mut not_run = lock(&shared.not_run);
+                if !not_run.contains(&missing) {
+                    not_run.push(missing);
+                }
+            }
+        }
+    }
+    engines
+}
+
+impl Worker<'_> {
+    fn origin(&self, lane: Lane, index: u64) -> Origin {
+        Origin { lane: lane.name().into(), seed: self.shared.plan.seed, index }
+    }
+
+    fn found(&self, signature: String, summary: String, case: Case, origin: Option<Origin>) {
+        lock(&self.shared.findings).add(Finding { signature, summary, case, origin });
+    }
+
+    fn make<T>(
+        &mut self,
+        lane: Lane,
+        index: u64,
+        generator: impl Fn(&mut Unstructured<'_>) -> arbitrary::Result<Made<T>>,
+    ) -> Option<T> {
+        generators::bytes(lane, self.shared.plan.seed, index, &mut self.bytes);
+        let made = generator(&mut Unstructured::new(&self.bytes)).ok()?;
+        self.counts.coverage.faults(&made.faults);
+        Some(made.case)
+    }
+
+    fn streams(&mut self, round: u64) {
+        let mut items = Vec::new();
+        for lane in [Lane::Streams, Lane::Raw, Lane::Replays] {
+            let since = Instant::now();
+            let indices = self.shared.indices(lane, round);
+            for index in indices.clone() {
+                let case = match lane {
+                    Lane::Streams => self.make(lane, index, generators::streams::stream_case),
+                    Lane::Raw => self.make(lane, index, generators::raw::raw_case),
+                    _ => self.make(lane, index, generators::streams::replay_case),
+                };
+                items.extend(case.map(|case| Item { lane, index, case }));
+            }
+            self.counts.time(lane, indices.end - indices.start, since);
+        }
+        if items.is_empty() {
+            return;
+        }
+        let batch = batch_of(&items);
+        let since = Instant::now();
+        // Readers in processes of their own work on it while this thread goes on.
+        let asked: Vec<_> = self.references.iter_mut().map(|reference| reference.ask(&batch)).collect();
+        let subject = self.ask_subject(&items, &batch);
+        self.counts.time(Lane::Streams, 0, since);
+        let Some(subject) = subject else { return };
+        let since = Instant::now();
+        for (item, answer) in items.iter().zip(&subject.streams) {
+            self.tally(item, answer);
+        }
+        self.counts.time(Lane::Streams, 0, since);
+        let since = Instant::now();
+        for (item, answer) in items.iter().zip(&subject.streams).filter(|(item, _)| item.lane == Lane::Replays) {
+            self.replay(item, answer);
+        }
+        self.counts.time(Lane::Replays, 0, since);
+        let since = Instant::now();
+        for (at, asked) in asked.into_iter().enumerate() {
+            let heard = asked.and_then(|()| self.references[at].hear());
+            match heard {
+                Ok(heard) => self.compare(at, &items, &subject, &heard),
+                Err(failed) => self.reader_failed(Some(at), &items, failed),
+            }
+        }
+        self.counts.time(Lane::Streams, 0, since);
+    }
+
+    fn ask_subject(&mut self, items: &[Item], batch: &Batch) -> Option<BatchAnswers> {
+        match ask_guarded(self.subject.as_mut(), batch) {
+            Ok(answers) => Some(answers),
+            Err(failed) => {
+                self.reader_failed(None, items, failed);
+                None
+            }
+        }
+    }
+
+    /// A reader that failed over a batch is asked case by case, so that the finding names the one that it fails over.
+    fn reader_failed(&mut self, reference: Option<usize>, items: &[Item], failed: ReaderFailed) {
+        let guilty = items.iter().find(|item| {
+            let reader = match reference {
+                Some(at) => self.references[at].as_mut(),
+                None => self.subject.as_mut(),
+            };
+            ask_guarded(reader, &batch_of(std::slice::from_ref(item))).is_err()
+        });
+        let (item, alone) = match guilty {
+            Some(item) => (item, "over this case"),
+            None => (&items[0], "over a batch that begins with this case, and not over any of its cases alone"),
+        };
+        let signature = format!("reader {} failed", failed.reader);
+        let summary = format!("{failed}, {alone}");
+        self.found(signature, summary, Case::Stream(item.case.clone()), Some(self.origin(item.lane, item.index)));
+    }
+
+    fn tally(&mut self, item: &Item, answer: &[u8]) {
+        let Ok(answer) = StreamAnswer::parse(answer) else { return };
+        let coverage = &mut self.counts.coverage;
+        match answer.blob {
+            Err(reason) => coverage.blob(reason),
+            Ok(()) => {
+                if let (Some(Ok(_)), Ok(blob)) = (&answer.decode, wire::Blob::parse(&item.case.blob)) {
+                    coverage.commands(&blob.words, blob.data.len() as u32);
+                }
+            }
+        }
+        let decode = answer.decode.as_ref().and_then(|part| part.as_ref().err());
+        let remap = answer.remap.as_ref().and_then(|part| part.as_ref().err());
+        // Remap repeats what Decode refuses; it is counted where it adds something.
+        let remap = remap.filter(|_| decode.is_none());
+        let ranges = answer.ranges.as_ref().and_then(|part| part.as_ref().err());
+        for refused in [decode, remap, ranges].into_iter().flatten() {
+            coverage.refused(refused.op, refused.reason);
+        }
+        if let Some(Err(refused)) = answer.read_check {
+            coverage.read_check(refused.reason);
+        }
+    }
+
+    fn compare(&mut self, reference: usize, items: &[Item], subject: &BatchAnswers, heard: &BatchAnswers) {
+        let names = (self.subject.name().to_owned(), self.references[reference].name().to_owned());
+        for (item, (a, b)) in items.iter().zip(subject.streams.iter().zip(&heard.streams)) {
+            match (StreamAnswer::parse(a), StreamAnswer::parse(b)) {
+                (Ok(a), Ok(b)) => {
+                    for outcome in streams::compare(&a, &b) {
+                        self.compared(&names, &streams::ASPECTS, outcome.aspect, &outcome.verdict, item);
+                    }
+                }
+                (Err(error), _) => self.nonsense(&names.0, item, &error.to_string()),
+                (_, Err(error)) => self.nonsense(&names.1, item, &error.to_string()),
+            }
+        }
+        let owners = items.iter().flat_map(|item| item.case.descriptors.iter().map(move |_| item));
+        for (item, (a, b)) in owners.zip(subject.descriptors.iter().zip(&heard.descriptors)) {
+            match (DescriptorAnswer::parse(a), DescriptorAnswer::parse(b)) {
+                (Ok(a), Ok(b)) => {
+                    self.tally_descriptor(&a);
+                    let outcome = streams::compare_descriptors(&a, &b);
+                    self.compared(&names, &streams::ASPECTS, outcome.aspect, &outcome.verdict, item);
+                }
+                (Err(error), _) => self.nonsense(&names.0, item, &error.to_string()),
+                (_, Err(error)) => self.nonsense(&names.1, item, &error.to_string()),
+            }
+        }
+    }
+
+    fn tally_descriptor(&mut self, answer: &DescriptorAnswer) {
+        match (&answer.split, &answer.remap) {
+            (Err(reason), _) | (_, Some(Err((reason, _)))) => self.counts.coverage.descriptor(*reason),
+            _ => {}
+        }
+    }
+
+    fn nonsense(&self, reader: &str, item: &Item, what: &str) {
+        let origin = self.origin(item.lane, item.index);
+        let signature = format!("reader {reader} answers nonsense");
+        self.found(signature, format!("{reader}: {what}"), Case::Stream(item.case.clone()), Some(origin));
+    }
+
+    fn compared(
+        &mut self,
+        (subject, reference): &(String, String),
+        order: &[&'static str],
+        aspect: &'static str,
+        verdict: &Verdict,
+        item: &Item,
+    ) {
+        let at = order.iter().position(|known| *known == aspect).unwrap_or(0);
+        self.counts.compared(at, aspect, subject, reference, verdict);
+        if let Verdict::Differ(how) = verdict {
+            let signature = format!("{aspect}: {subject} vs {reference}: {how}");
+            let summary = format!("{subject} and {reference} part at {aspect}: {how}");
+            let origin = self.origin(item.lane, item.index);
+            self.found(signature, summary, Case::Stream(item.case.clone()), Some(origin));
+        }
+    }
+
+    fn replay(&mut self, item: &Item, answer: &[u8]) {
+        let Ok(answer) = StreamAnswer::parse(answer) else { return };
+        let (Some(Ok(words)), Ok(blob)) = (&answer.remap, wire::Blob::parse(&item.case.blob)) else { return };
+        let replayed = Replayed {
+            objects: &item.case.objects,
+            words,
+            data: blob.data,
+            max_workgroups: item.case.max_workgroups,
+            window: item.case.window,
+            answer: &answer,
+        };
+        let commands = answer.decode.as_ref().and_then(|part| part.as_ref().ok()).map_or(0, |list| list.len() as u64);
+        for at in 0..self.engines.len() {
+            let engine = &mut self.engines[at];
+            let Some(judged) = gpu::replay(engine, &replayed) else { continue };
+            let id = engine.id().to_owned();
+            let (driver, executes) = (engine.driver().to_owned(), engine.executes());
+            let row = self.counts.engines.entry(id.clone()).or_insert_with(|| EngineRow {
+                engine: id.clone(),
+                driver,
+                executes,
+                ..EngineRow::default()
+            });
+            gpu::count(row, commands, &judged);
+            if matches!(judged.cell, Cell::GotThrough | Cell::OverRefusal) {
+                let subject = self.subject.name();
+                let signature = format!("gpu: {subject} on {id}: {}", judged.what);
+                let summary = format!("{subject} against {id}: {}: {}", judged.what, judged.detail);
+                let origin = self.origin(item.lane, item.index);
+                self.found(signature, summary, Case::Stream(item.case.clone()), Some(origin));
+            }
+        }
+    }
+
+    fn layouts(&mut self, round: u64) {
+        let since = Instant::now();
+        let indices = self.shared.indices(Lane::Layouts, round);
+        for index in indices.clone() {
+            let Some(case) = self.make(Lane::Layouts, index, |u| {
+                generators::layout::layout_case(u).map(|(case, faults)| Made { case, faults })
+            }) else {
+                continue;
+            };
+            self.layout(index, case);
+        }
+        self.counts.time(Lane::Layouts, indices.end - indices.start, since);
+    }
+
+    fn layout(&mut self, index: u64, case: LayoutCase) {
+        let answer = self.layout_subject.answer(&case);
+        if answer.stages.iter().any(|stage| stage.1.is_ok()) {
+            self.counts.coverage.bindings(case.groups.iter().flatten().flatten());
+        }
+        for at in 0..self.layout_references.len() {
+            let reference = self.layout_references[at].answer(&case);
+            let subject = self.layout_subject.name().to_owned();
+            let name = self.layout_references[at].name().to_owned();
+            for outcome in slots::compare(&answer, &reference) {
+                let order = slots::ASPECTS.iter().position(|known| *known == outcome.aspect).unwrap_or(0);
+                self.counts.compared(streams::ASPECTS.len() + order, outcome.aspect, &subject, &name, &outcome.verdict);
+                if let Verdict::Differ(how) = outcome.verdict {
+                    let signature = format!("{}: {subject} vs {name}: {how}", outcome.aspect);
+                    let summary = format!("{subject} and {name} part at {}: {how}", outcome.aspect);
+                    self.found(signature, summary, Case::Layout(case.clone()), Some(self.origin(Lane::Layouts, index)));
+                }
+            }
+        }
+    }
+
+    fn shaders(&mut self, round: u64) {
+        let since = Instant::now();
+        let indices = self.shared.indices(Lane::Shaders, round);
+        for index in indices.clone() {
+            let Some(case) = self.make(Lane::Shaders, index, |u| {
+                generators::wgsl::shader_case(u).map(|(case, faults)| Made { case, faults })
+            }) else {
+                continue;
+            };
+            self.shader(index, case);
+        }
+        self.counts.time(Lane::Shaders, indices.end - indices.start, since);
+    }
+
+    fn shader(&mut self, index: u64, case: LayoutCase) {
+        let origin = Some(self.origin(Lane::Shaders, index));
+        // naga is not ours: a panic of its is a finding, and the campaign goes on.
+        let Ok(checked) = catch_unwind(AssertUnwindSafe(|| msl::check(&case))) else {
+            self.found("msl: naga panicked".into(), "naga panicked".into(), Case::Layout(case), origin);
+            return;
+        };
+        self.counts.msl.translated += checked.translated;
+        self.counts.msl.arguments += checked.arguments;
+        for (reason, count) in checked.refused {
+            *self.counts.msl.refused.entry(reason).or_default() += count;
+        }
+        for problem in checked.problems {
+            let signature = format!("msl: property {} in a {} shader", problem.property, problem.stage.name());
+            let summary = format!("entry point {}: {}", problem.entry_point, problem.detail);
+            self.found(signature, summary, Case::Layout(case.clone()), origin.clone());
+        }
+    }
+}
+
+fn batch_of(items: &[Item]) -> Batch {
+    let descriptors = items.iter().flat_map(|item| {
+        let query = |bytes: &Vec<u8>| DescriptorQuery { bytes: bytes.clone(), id_map: item.case.id_map.clone() };
+        item.case.descriptors.iter().map(query)
+    });
+    Batch {
+        streams: items.iter().map(|item| StreamQuery::of(&item.case)).collect(),
+        descriptors: descriptors.collect(),
+    }
+}
+
+/// Asks and hears; a panic is a failure like any other.
+pub fn ask_guarded(reader: &mut dyn StreamReader, batch: &Batch) -> Result<BatchAnswers, ReaderFailed> {
+    let answered = catch_unwind(AssertUnwindSafe(|| reader.ask(batch).and_then(|()| reader.hear())));
+    answered.unwrap_or_else(|_| Err(ReaderFailed { reader: reader.name().to_owned(), why: "it panicked".into() }))
+}

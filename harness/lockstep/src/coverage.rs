@@ -1,1 +1,272 @@
-//! stub
+//! What the cases of a campaign covered, and what no case reached.
+
+use std::collections::BTreeMap;
+
+use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, StorageTextureAccess};
+use wire::{Arg, ArgKind, Context, Op, Reason};
+
+use crate::case::Stage;
+use crate::generators::faults::{LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE};
+use crate::report::results::{Coverage, Grid};
+
+/// Counts while a campaign runs. Workers have one each; they add up.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    cells: BTreeMap<(Table, usize, usize), u64>,
+    faults: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Table {
+    Context,
+    Reason,
+    Blob,
+    ReadCheck,
+    Descriptor,
+    Binding,
+}
+
+/// The reasons that a grid's columns are.
+const BLOB: [Reason; 3] = [Reason::BadLength, Reason::BadMagic, Reason::BadVersion];
+const READ_CHECK: [Reason; 4] = [Reason::NotABuffer, Reason::NoMapRead, Reason::OutOfRange, Reason::PastWindow];
+const DESCRIPTOR: [Reason; 3] = [Reason::Truncated, Reason::TooMany, Reason::UnknownId];
+const COMMAND: [Reason; 19] = [
+    Reason::UnknownOp,
+    Reason::WrongContext,
+    Reason::Truncated,
+    Reason::TooMany,
+    Reason::ZeroId,
+    Reason::BadEnum,
+    Reason::BadFlag,
+    Reason::NonFinite,
+    Reason::UnsafeInteger,
+    Reason::DataRange,
+    Reason::WriteSize,
+    Reason::ReadAlignment,
+    Reason::ReadSize,
+    Reason::ReadWindow,
+    Reason::UnknownId,
+    Reason::OpenPass,
+    Reason::NotABuffer,
+    Reason::OutOfRange,
+    Reason::TooManyWorkgroups,
+];
+const CONTEXTS: [(Context, &str); 3] =
+    [(Context::Outside, "outside a pass"), (Context::Render, "render pass"), (Context::Compute, "compute pass")];
+/// The binding types of slots.md section 1 that the seed's constructor has a place for, as finely as their slots or their
+/// mutability may depend on.
+const BINDINGS: [&str; 12] = [
+    "uniform buffer",
+    "storage buffer",
+    "read-only storage buffer",
+    "filtering sampler",
+    "non-filtering sampler",
+    "comparison sampler",
+    "texture",
+    "write-only storage texture",
+    "read-only storage texture",
+    "read-write storage texture",
+    "atomic storage texture",
+    "acceleration structure",
+];
+
+impl Tally {
+    fn add(&mut self, table: Table, row: usize, column: usize) {
+        *self.cells.entry((table, row, column)).or_default() += 1;
+    }
+
+    /// A stream that Decode accepted.
+    pub fn commands(&mut self, words: &[u32], data_len: u32) {
+        let mut context = Context::Outside;
+        for cmd in wire::commands(words, data_len).map_while(Result::ok) {
+            let column = CONTEXTS.iter().position(|known| known.0 == context);
+            if let (Some(row), Some(column)) = (op_row(cmd.op), column) {
+                self.add(Table::Context, row, column);
+            }
+            context = crate::generators::loose::after(context, cmd.op);
+        }
+    }
+
+    /// A refusal of Decode, Remap or CheckRanges.
+    pub fn refused(&mut self, op: Option<Op>, reason: Reason) {
+        let row = op.map_or(Some(Op::ALL.len()), op_row);
+        if let (Some(row), Some(column)) = (row, COMMAND.iter().position(|&known| known == reason)) {
+            self.add(Table::Reason, row, column);
+        }
+    }
+
+    /// A blob that was refused.
+    pub fn blob(&mut self, reason: Reason) {
+        self.single(Table::Blob, &BLOB, reason);
+    }
+
+    /// A refusal of the read check.
+    pub fn read_check(&mut self, reason: Reason) {
+        self.single(Table::ReadCheck, &READ_CHECK, reason);
+    }
+
+    /// A descriptor that was refused.
+    pub fn descriptor(&mut self, reason: Reason) {
+        self.single(Table::Descriptor, &DESCRIPTOR, reason);
+    }
+
+    fn single(&mut self, table: Table, reasons: &[Reason], reason: Reason) {
+        if let Some(column) = reasons.iter().position(|&known| known == reason) {
+            self.add(table, 0, column);
+        }
+    }
+
+    /// The faults that a case was given.
+    pub fn faults(&mut self, faults: &[&'static str]) {
+        for fault in faults {
+            *self.faults.entry(fault).or_default() += 1;
+        }
+    }
+
+    /// The entries of an accepted layout.
+    pub fn bindings<'a>(&mut self, entries: impl IntoIterator<Item = &'a BindGroupLayoutEntry>) {
+        for entry in entries {
+            let Some(row) = binding_row(&entry.ty) else { continue };
+            for (column, stage) in Stage::ALL.into_iter().enumerate() {
+                if entry.visibility.contains(stage.visibility()) {
+                    self.add(Table::Binding, row, column);
+                }
+            }
+        }
+    }
+
+    /// Adds another worker's counts.
+    pub fn merge(&mut self, other: Tally) {
+        for (cell, count) in other.cells {
+            *self.cells.entry(cell).or_default() += count;
+        }
+        for (fault, count) in other.faults {
+            *self.faults.entry(fault).or_default() += count;
+        }
+    }
+
+    fn grid(
+        &self,
+        name: &str,
+        table: Table,
+        rows: Vec<String>,
+        columns: Vec<String>,
+        possible: impl Fn(usize, usize) -> bool,
+    ) -> Grid {
+        let cell = |row, column| {
+            let count = self.cells.get(&(table, row, column)).copied();
+            // A count where none should be is shown, so that a wrong idea of what can occur does not hide it.
+            count.or(possible(row, column).then_some(0))
+        };
+        let cells = (0..rows.len()).map(|row| (0..columns.len()).map(|column| cell(row, column)).collect()).collect();
+        Grid { name: name.into(), rows, columns, cells }
+    }
+
+    /// The tables, for the report.
+    pub fn coverage(&self) -> Coverage {
+        let names = |reasons: &[Reason]| reasons.iter().map(|reason| reason.name().to_owned()).collect::<Vec<_>>();
+        let ops: Vec<String> = Op::ALL.iter().map(|op| op.name().to_owned()).collect();
+        let single = |name: &str, table, reasons: &[Reason]| {
+            self.grid(name, table, vec!["refused".into()], names(reasons), |_, _| true)
+        };
+        let contexts = CONTEXTS.iter().map(|context| context.1.to_owned()).collect();
+        let stages = Stage::ALL.iter().map(|stage| stage.name().to_owned()).collect();
+        let with_unknown = ops.iter().cloned().chain(["unknown opcode".to_owned()]).collect();
+        Coverage {
+            grids: vec![
+                self.grid("opcode by context", Table::Context, ops, contexts, |row, column| {
+                    Op::ALL[row].allowed_in(CONTEXTS[column].0)
+                }),
+                self.grid("opcode by reason", Table::Reason, with_unknown, names(&COMMAND), |row, column| {
+                    can_be_refused(Op::ALL.get(row).copied(), COMMAND[column])
+                }),
+                single("blob", Table::Blob, &BLOB),
+                single("read check", Table::ReadCheck, &READ_CHECK),
+                single("descriptor", Table::Descriptor, &DESCRIPTOR),
+                self.grid(
+                    "binding type by stage",
+                    Table::Binding,
+                    BINDINGS.map(str::to_owned).into(),
+                    stages,
+                    |_, _| true,
+                ),
+                self.fault_grid(),
+            ],
+        }
+    }
+
+    fn fault_grid(&self) -> Grid {
+        let known = MALFORMED.iter().chain(&OUT_OF_RANGE).chain(&LEFT_TO_DEVICE).map(|fault| fault.name);
+        let mut counts: BTreeMap<&str, u64> = known.map(|name| (name, 0)).collect();
+        for (&fault, &count) in &self.faults {
+            *counts.entry(fault).or_default() += count;
+        }
+        Grid {
+            name: "fault put in".into(),
+            rows: counts.keys().map(|name| (*name).to_owned()).collect(),
+            columns: vec!["cases".into()],
+            cells: counts.values().map(|&count| vec![Some(count)]).collect(),
+        }
+    }
+}
+
+fn op_row(op: Op) -> Option<usize> {
+    Op::ALL.iter().position(|&known| known == op)
+}
+
+fn binding_row(ty: &BindingType) -> Option<usize> {
+    Some(match ty {
+        BindingType::Buffer { ty: BufferBindingType::Uniform, .. } => 0,
+        BindingType::Buffer { ty: BufferBindingType::Storage { read_only: false }, .. } => 1,
+        BindingType::Buffer { ty: BufferBindingType::Storage { read_only: true }, .. } => 2,
+        BindingType::Sampler(SamplerBindingType::Filtering) => 3,
+        BindingType::Sampler(SamplerBindingType::NonFiltering) => 4,
+        BindingType::Sampler(SamplerBindingType::Comparison) => 5,
+        BindingType::Texture { .. } => 6,
+        BindingType::StorageTexture { access: StorageTextureAccess::WriteOnly, .. } => 7,
+        BindingType::StorageTexture { access: StorageTextureAccess::ReadOnly, .. } => 8,
+        BindingType::StorageTexture { access: StorageTextureAccess::ReadWrite, .. } => 9,
+        BindingType::StorageTexture { access: StorageTextureAccess::Atomic, .. } => 10,
+        BindingType::AccelerationStructure { .. } => 11,
+        BindingType::ExternalTexture => return None,
+    })
+}
+
+/// Whether Decode, Remap or CheckRanges can refuse a command of `op` (none: an unknown opcode) for `reason`: wire.md sections 3 and 5.
+fn can_be_refused(op: Option<Op>, reason: Reason) -> bool {
+    let Some(op) = op else { return reason == Reason::UnknownOp };
+    let has = |fits: fn(&ArgKind) -> bool| any_arg(wire::layout(op), fits);
+    let names_checked_buffer = matches!(
+        op,
+        Op::WriteBuffer | Op::CopyBufferToBuffer | Op::DispatchIndirect | Op::DrawIndirect | Op::DrawIndexedIndirect
+    );
+    match reason {
+        Reason::WrongContext => CONTEXTS.iter().any(|context| !op.allowed_in(context.0)),
+        Reason::Truncated => !wire::layout(op).is_empty(),
+        Reason::TooMany => has(|kind| matches!(kind, ArgKind::List { .. })),
+        Reason::ZeroId => has(|kind| matches!(kind, ArgKind::Id(_))),
+        Reason::UnknownId => has(|kind| matches!(kind, ArgKind::Id(_) | ArgKind::OptionalId(_))),
+        Reason::BadEnum => has(|kind| matches!(kind, ArgKind::Enum(_))),
+        Reason::BadFlag => has(|kind| matches!(kind, ArgKind::Bool | ArgKind::Optional(_))),
+        Reason::NonFinite => has(|kind| matches!(kind, ArgKind::F32)),
+        Reason::UnsafeInteger => has(|kind| matches!(kind, ArgKind::U64)),
+        Reason::DataRange => matches!(op, Op::WriteBuffer | Op::WriteTexture),
+        Reason::WriteSize => op == Op::WriteBuffer,
+        Reason::ReadAlignment | Reason::ReadSize | Reason::ReadWindow => op == Op::ReadBuffer,
+        Reason::OpenPass => matches!(op, Op::BeginRenderPass | Op::BeginComputePass),
+        Reason::NotABuffer | Reason::OutOfRange => names_checked_buffer,
+        Reason::TooManyWorkgroups => op == Op::Dispatch,
+        _ => false,
+    }
+}
+
+fn any_arg(args: &[Arg], fits: fn(&ArgKind) -> bool) -> bool {
+    args.iter().any(|arg| {
+        fits(&arg.kind)
+            || match arg.kind {
+                ArgKind::List { item, .. } => any_arg(item, fits),
+                ArgKind::Optional(inner) => any_arg(inner, fits),
+                _ => false,
+            }
+    })
+}

@@ -1,1 +1,115 @@
-//! stub
+//! Findings: kept one a signature, written the moment they are found, so that nothing is lost however the campaign ends.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Context as _;
+
+use crate::case::{CASE_FORMAT, Case, CaseFile, Origin};
+use crate::report::results::FindingRow;
+
+/// A difference that nothing explains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What makes two findings one.
+    pub signature: String,
+    /// One line for a person.
+    pub summary: String,
+    /// The case that shows it.
+    pub case: Case,
+    /// Where the case came from.
+    pub origin: Option<Origin>,
+}
+
+/// The findings of a campaign.
+pub struct Findings {
+    folder: PathBuf,
+    started: Instant,
+    rows: BTreeMap<String, FindingRow>,
+}
+
+impl Findings {
+    /// Findings that are written into `folder`, which is made when there is one.
+    pub fn new(folder: PathBuf, started: Instant) -> Findings {
+        Findings { folder, started, rows: BTreeMap::new() }
+    }
+
+    /// Keeps a finding. The first of its signature is written; a file that cannot be written is printed instead, whole.
+    pub fn add(&mut self, finding: Finding) {
+        if let Some(row) = self.rows.get_mut(&finding.signature) {
+            row.seen += 1;
+            return;
+        }
+        let at = self.started.elapsed().as_secs_f64();
+        let path = self.folder.join(file_name(&finding));
+        let file = CaseFile {
+            format: CASE_FORMAT,
+            shows: Some(finding.summary.clone()),
+            signature: Some(finding.signature.clone()),
+            origin: finding.origin,
+            case: finding.case,
+        };
+        if let Err(error) = write_case(&path, &file) {
+            // The disk is full or the folder is not ours: what was found goes where it can still be read.
+            eprintln!("lockstep: {error:#}; the case itself:");
+            eprintln!("{}", serde_json::to_string(&file).unwrap_or_default());
+        }
+        let file = path.display().to_string();
+        let repro = format!("cargo lockstep repro {file}");
+        let row = FindingRow { signature: finding.signature, summary: finding.summary, file, repro, at, seen: 1 };
+        self.rows.insert(row.signature.clone(), row);
+    }
+
+    /// The rows of the report, in the order in which they were found.
+    pub fn rows(&self) -> Vec<FindingRow> {
+        let mut rows: Vec<FindingRow> = self.rows.values().cloned().collect();
+        rows.sort_by(|a, b| a.at.total_cmp(&b.at));
+        rows
+    }
+}
+
+fn file_name(finding: &Finding) -> String {
+    let mut slug = String::new();
+    for c in finding.signature.chars() {
+        match c.is_ascii_alphanumeric() {
+            true => slug.push(c.to_ascii_lowercase()),
+            false if !slug.ends_with('-') => slug.push('-'),
+            false => {}
+        }
+    }
+    slug.truncate(100);
+    let slug = slug.trim_matches('-');
+    match &finding.origin {
+        Some(origin) => format!("{slug}-{}-{}-{}.json", origin.lane, origin.seed, origin.index),
+        None => format!("{slug}.json"),
+    }
+}
+
+/// Writes a case file: beside its place first, then into it, so that a file is whole or not there.
+pub fn write_case(path: &Path, file: &CaseFile) -> anyhow::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot make the folder", folder.display()))?;
+    let mut text = serde_json::to_string_pretty(file)?;
+    text.push('\n');
+    let mut beside = tempfile::NamedTempFile::new_in(folder)
+        .with_context(|| format!("{}: cannot write a file there", folder.display()))?;
+    beside.write_all(text.as_bytes()).with_context(|| format!("{}: cannot write", path.display()))?;
+    beside.persist(path).with_context(|| format!("{}: cannot write", path.display()))?;
+    Ok(())
+}
+
+/// Reads a case file. The error names the file, and the place in it.
+pub fn read_case(path: &Path) -> anyhow::Result<CaseFile> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("{name}: cannot read the case"))?;
+    let file: CaseFile = serde_json::from_str(&text).with_context(|| format!("{name}: not a case file"))?;
+    anyhow::ensure!(
+        file.format == CASE_FORMAT,
+        "{name}: case format {}, and this program reads {CASE_FORMAT}",
+        file.format
+    );
+    file.case.check().map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
+    Ok(file)
+}

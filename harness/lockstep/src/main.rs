@@ -1,5 +1,5 @@
 //! The program. Everything is in the library.
 
 fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+    lockstep::cli::main()
 }

@@ -1,6 +1,5 @@
 //! The options that naga's MSL writer is given.
 
-use naga::ShaderStage;
 use naga::back::msl::{EntryPointResourceMap, EntryPointResources, Options, PipelineOptions};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 
@@ -34,8 +33,9 @@ impl StageLayout {
     ///
     /// The first part is [`base_options`] with the layout's map under that name alone; the caller sets its `lang_version`.
     /// The second selects the entry point by stage and name: naga writes no other, and fails as a whole when there is none.
-    /// A resource that the entry point uses and the layout lacks is not such a failure: naga writes no entry point then, and
-    /// `TranslationInfo::entry_point_names` holds the error in its place.
+    /// A resource that the entry point uses and the layout lacks, or has in another table, is not such a failure: naga then
+    /// succeeds but writes no entry point, and `TranslationInfo::entry_point_names` holds the error in its place. When the
+    /// sizes slot is missing as well, that is the one error it holds.
     ///
     /// Source: section 3 of the spec (`load_shader`).
     pub fn options(&self, entry_point: &str) -> (Options, PipelineOptions) {
@@ -48,8 +48,10 @@ impl StageLayout {
             per_entry_point_map: EntryPointResourceMap::from([(entry_point.to_owned(), resources)]),
             ..base_options()
         };
-        let selected: (ShaderStage, String) = (self.stage, entry_point.to_owned());
-        let pipeline_options = PipelineOptions { entry_point: Some(selected), ..PipelineOptions::default() };
+        let pipeline_options = PipelineOptions {
+            entry_point: Some((self.stage, entry_point.to_owned())),
+            ..PipelineOptions::default()
+        };
         (options, pipeline_options)
     }
 }

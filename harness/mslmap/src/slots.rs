@@ -86,7 +86,13 @@ pub fn entry_kind(entry: &BindGroupLayoutEntry) -> Kind {
 /// Only those can hold a runtime-sized array, whose length naga reads from `_buffer_sizes`. Source: section 1 of the spec
 /// (`need_sizes_buffer` in `create_pipeline_layout`).
 pub fn is_storage_buffer(entry: &BindGroupLayoutEntry) -> bool {
-    matches!(entry.ty, BindingType::Buffer { ty: BufferBindingType::Storage { .. }, .. })
+    matches!(
+        entry.ty,
+        BindingType::Buffer {
+            ty: BufferBindingType::Storage { .. },
+            ..
+        }
+    )
 }
 
 /// A copy of the entries sorted by binding number; entries of one number keep their order.
@@ -114,7 +120,10 @@ pub fn sort_entries(entries: &[BindGroupLayoutEntry]) -> Vec<BindGroupLayoutEntr
 /// tracing stage is treated as any other. Time is n log n, or linear for sorted entries.
 ///
 /// Source: sections 1 and 2 of the spec (`create_bind_group`'s per-stage counters).
-pub fn group_slots(entries: &[BindGroupLayoutEntry], stage: ShaderStage) -> (Vec<Option<u32>>, Counts) {
+pub fn group_slots(
+    entries: &[BindGroupLayoutEntry],
+    stage: ShaderStage,
+) -> (Vec<Option<u32>>, Counts) {
     let mut slots = vec![None; entries.len()];
     let mut next = Counts::default();
     for index in binding_order(entries) {
@@ -171,9 +180,19 @@ fn slots_taken(kind: Kind) -> Counts {
     let none = Counts::default();
     match kind {
         Kind::Buffer => Counts { buffers: 1, ..none },
-        Kind::Texture => Counts { textures: 1, ..none },
-        Kind::Sampler => Counts { samplers: 1, ..none },
+        Kind::Texture => Counts {
+            textures: 1,
+            ..none
+        },
+        Kind::Sampler => Counts {
+            samplers: 1,
+            ..none
+        },
         // An external texture: three planes, and the parameters of their conversion.
-        Kind::None => Counts { buffers: 1, textures: 3, ..none },
+        Kind::None => Counts {
+            buffers: 1,
+            textures: 3,
+            ..none
+        },
     }
 }

@@ -50,32 +50,32 @@ pub struct Enumeration {
     pub values: &'static [(u32, &'static str)],
 }
 
-/// The format of an index buffer.
+/// The format of an index buffer (wire.md section 2).
 pub static INDEX_FORMAT: Enumeration = Enumeration {
     name: "index-format",
     values: &[(1, "uint16"), (2, "uint32")],
 };
-/// What a pass does with a color before it starts.
+/// What a pass does with a color before it starts (wire.md section 2).
 pub static LOAD_OP: Enumeration = Enumeration {
     name: "load-op",
     values: &[(1, "load"), (2, "clear")],
 };
-/// What a pass does with a color once it has ended.
+/// What a pass does with a color once it has ended (wire.md section 2).
 pub static STORE_OP: Enumeration = Enumeration {
     name: "store-op",
     values: &[(1, "store"), (2, "discard")],
 };
-/// [`LOAD_OP`] of depth and stencil, which may be left out.
+/// [`LOAD_OP`] of depth and stencil, which may be left out (wire.md section 2).
 pub static OPTIONAL_LOAD_OP: Enumeration = Enumeration {
     name: "optional load-op",
     values: &[(0, ""), (1, "load"), (2, "clear")],
 };
-/// [`STORE_OP`] of depth and stencil, which may be left out.
+/// [`STORE_OP`] of depth and stencil, which may be left out (wire.md section 2).
 pub static OPTIONAL_STORE_OP: Enumeration = Enumeration {
     name: "optional store-op",
     values: &[(0, ""), (1, "store"), (2, "discard")],
 };
-/// The part of a texture that is copied; left out it is all.
+/// The part of a texture that is copied; left out it is all (wire.md section 2).
 pub static ASPECT: Enumeration = Enumeration {
     name: "aspect",
     values: &[(0, ""), (1, "all"), (2, "stencil-only"), (3, "depth-only")],

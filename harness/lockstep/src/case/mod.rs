@@ -24,6 +24,29 @@ pub enum Case {
     Layout(LayoutCase),
 }
 
+impl Case {
+    /// What a reader of cases relies on and the file's shape does not say. The error names the part.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Case::Stream(case) => {
+                if !case.id_map.is_sorted_by(|a, b| a.0 < b.0) {
+                    return Err("id_map: not ascending by guest, or a guest twice".into());
+                }
+                let mut ids: Vec<u32> = case.objects.iter().map(|object| object.id).collect();
+                ids.sort_unstable();
+                match ids.is_sorted_by(|a, b| a < b) && ids.first() != Some(&0) {
+                    true => Ok(()),
+                    false => Err("objects: an id twice, or 0".into()),
+                }
+            }
+            Case::Layout(case) => match case.system.platform.as_str() {
+                "macos" | "ios" | "tvos" | "visionos" => Ok(()),
+                other => Err(format!("system: no platform `{other}`; there are macos, ios, tvos and visionos")),
+            },
+        }
+    }
+}
+
 /// Where a generated case came from: the same three make the same case on any machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {

@@ -55,12 +55,19 @@ struct BufferBody {
 
 /// The buffers of a table. A buffer whose body is not `{"size", "usage"}` is none.
 pub fn buffer_facts(objects: &[Object]) -> Vec<BufferFacts> {
-    let buffers = objects.iter().filter(|object| object.kind == wire::Kind::Buffer);
-    buffers.filter_map(|object| {
-        let body: BufferBody = serde_json::from_str(&object.body).ok()?;
-        Some(BufferFacts { id: object.id, usage: body.usage, size: body.size })
-    })
-    .collect()
+    let buffers = objects
+        .iter()
+        .filter(|object| object.kind == wire::Kind::Buffer);
+    buffers
+        .filter_map(|object| {
+            let body: BufferBody = serde_json::from_str(&object.body).ok()?;
+            Some(BufferFacts {
+                id: object.id,
+                usage: body.usage,
+                size: body.size,
+            })
+        })
+        .collect()
 }
 
 mod kind_name {
@@ -73,7 +80,9 @@ mod kind_name {
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<wire::Kind, D::Error> {
         let name = String::deserialize(from)?;
         let known = wire::Kind::ALL.into_iter().find(|kind| kind.name() == name);
-        known.ok_or_else(|| D::Error::custom(format!("`{name}` is no kind of object (wire.md section 7)")))
+        known.ok_or_else(|| {
+            D::Error::custom(format!("`{name}` is no kind of object (wire.md section 7)"))
+        })
     }
 }
 
@@ -81,11 +90,16 @@ mod hex_list {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
     pub fn serialize<S: Serializer>(list: &[Vec<u8>], to: S) -> Result<S::Ok, S::Error> {
-        list.iter().map(hex::encode).collect::<Vec<_>>().serialize(to)
+        list.iter()
+            .map(hex::encode)
+            .collect::<Vec<_>>()
+            .serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Vec<u8>>, D::Error> {
         let list = Vec::<String>::deserialize(from)?;
-        list.iter().map(|text| hex::decode(text).map_err(D::Error::custom)).collect()
+        list.iter()
+            .map(|text| hex::decode(text).map_err(D::Error::custom))
+            .collect()
     }
 }

@@ -1,1 +1,240 @@
-//! stub
+//! `lockstep doctor`: what is installed, which adapters answer, what to do about what is missing.
+
+use std::env;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use super::{BAD, CLEAN};
+use crate::setup::{BRING, Environment, Missing, Parts, deno, process, vulkan};
+
+/// One line of the table.
+struct Row {
+    name: String,
+    state: State,
+    detail: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    There,
+    Missing,
+    /// Not there, and `run` and `test` go without it.
+    Optional,
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            Self::There => "ok",
+            Self::Missing => "MISSING",
+            Self::Optional => "optional",
+        }
+    }
+}
+
+/// A program that tells its version, whether `run` or `test` needs it, and what brings it.
+pub(crate) struct Program {
+    /// Its name in the table.
+    pub name: &'static str,
+    /// The command that tells its version.
+    pub command: &'static [&'static str],
+    needed: bool,
+    /// What brings it.
+    pub mend: &'static str,
+}
+
+/// What comes with the toolchain or is only nice to have.
+pub(crate) const PROGRAMS: [Program; 8] = [
+    Program {
+        name: "cargo",
+        command: &["cargo", "--version"],
+        needed: true,
+        mend: "install Rust",
+    },
+    Program {
+        name: "rustc",
+        command: &["rustc", "--version"],
+        needed: true,
+        mend: "install Rust",
+    },
+    Program {
+        name: "rustfmt",
+        command: &["cargo", "fmt", "--version"],
+        needed: true,
+        mend: "`rustup component add rustfmt`",
+    },
+    Program {
+        name: "clippy",
+        command: &["cargo", "clippy", "--version"],
+        needed: true,
+        mend: "`rustup component add clippy`",
+    },
+    Program {
+        name: "node",
+        command: &["node", "--version"],
+        needed: false,
+        mend: "install Node.js",
+    },
+    Program {
+        name: "npm",
+        command: &["npm", "--version"],
+        needed: false,
+        mend: "install Node.js with npm",
+    },
+    Program {
+        name: "cargo-nextest",
+        command: &["cargo", "nextest", "--version"],
+        needed: false,
+        mend: "`cargo install --locked cargo-nextest`",
+    },
+    Program {
+        name: "cargo-fuzz",
+        command: &["cargo", "fuzz", "--version"],
+        needed: false,
+        mend: "`cargo install --locked cargo-fuzz`",
+    },
+];
+
+const LIBRARIES: [&str; 3] = ["wgpu", "wgpu-hal", "naga"];
+
+/// Prints the table. 0 when everything that `run` and `test` need is there, 2 when not.
+pub fn run(out: &mut dyn Write) -> anyhow::Result<u8> {
+    let environment = Environment::here()?;
+    let mut rows: Vec<Row> = PROGRAMS
+        .iter()
+        .map(|program| program_row(program, &environment))
+        .collect();
+    rows.extend(part_rows(&environment, &environment.look()));
+    rows.extend(library_rows(&environment.root));
+    rows.extend(engine_rows());
+
+    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    for Row {
+        name,
+        state,
+        detail,
+    } in &rows
+    {
+        writeln!(out, "{name:width$}  {:8}  {detail}", state.word())?;
+    }
+    let missing = rows
+        .iter()
+        .filter(|row| row.state == State::Missing)
+        .count();
+    if missing == 0 {
+        writeln!(out, "\neverything that `run` and `test` need is there")?;
+        return Ok(CLEAN);
+    }
+    writeln!(
+        out,
+        "\n{missing} missing; {BRING} brings deno, Dawn and, as root on Debian, the Vulkan driver"
+    )?;
+    Ok(BAD)
+}
+
+/// The GPU engines and whether each answers. Filled in where the engines are.
+fn engine_rows() -> Vec<Row> {
+    Vec::new()
+}
+
+/// The first line that a program says of its version.
+pub(crate) fn version(program: &Program, environment: &Environment) -> Option<String> {
+    let name = program.command[0];
+    let mut command = match env::var_os("CARGO").filter(|_| name == "cargo") {
+        Some(cargo) => Command::new(cargo),
+        None => Command::new(environment.program(name)?),
+    };
+    command
+        .args(&program.command[1..])
+        .current_dir(&environment.root);
+    let ran = process::run(&mut command, environment.limits.answer)
+        .ok()
+        .filter(process::Ran::success)?;
+    ran.output.lines().next().map(str::to_owned)
+}
+
+fn program_row(program: &Program, environment: &Environment) -> Row {
+    let (state, detail) = match version(program, environment) {
+        Some(version) => (State::There, version),
+        None if program.needed => (State::Missing, format!("not installed; {}", program.mend)),
+        None => (State::Optional, format!("not installed; {}", program.mend)),
+    };
+    Row {
+        name: program.name.to_owned(),
+        state,
+        detail,
+    }
+}
+
+fn part_rows(environment: &Environment, parts: &Parts) -> Vec<Row> {
+    let path = |path: &Path| {
+        path.strip_prefix(&parts.root)
+            .unwrap_or(path)
+            .display()
+            .to_string()
+    };
+    let versioned = |package: &str, file: &Path| {
+        format!("{} at {}", deno::pinned(&parts.root, package), path(file))
+    };
+    let drivers: Vec<String> = vulkan::drivers(environment)
+        .iter()
+        .map(|file| path(file))
+        .collect();
+    let vulkan = match vulkan::loader(environment) {
+        Some(loader) => format!("{} with {}", path(&loader), drivers.join(", ")),
+        None => "not needed on this system".to_owned(),
+    };
+    vec![
+        part_row(
+            "deno",
+            parts.deno.as_ref().map(|file| versioned("deno", file)),
+        ),
+        part_row(
+            "Dawn",
+            parts.dawn.as_ref().map(|file| versioned("webgpu", file)),
+        ),
+        part_row("Vulkan", parts.vulkan.as_ref().map(|()| vulkan)),
+    ]
+}
+
+fn part_row(name: &str, part: Result<String, &Missing>) -> Row {
+    let (state, detail) = match part {
+        Ok(detail) => (State::There, detail),
+        Err(missing) => (State::Missing, format!("{}; {}", missing.why, missing.mend)),
+    };
+    Row {
+        name: name.to_owned(),
+        state,
+        detail,
+    }
+}
+
+/// What Cargo.lock names, which is what is built in.
+fn library_rows(root: &Path) -> Vec<Row> {
+    let lock = fs::read_to_string(root.join("Cargo.lock")).unwrap_or_default();
+    let row = |name: &&str| match locked(&lock, name) {
+        Some(version) => Row {
+            name: (*name).to_owned(),
+            state: State::There,
+            detail: format!("{version} in Cargo.lock"),
+        },
+        None => Row {
+            name: (*name).to_owned(),
+            state: State::Missing,
+            detail: "not in Cargo.lock".to_owned(),
+        },
+    };
+    LIBRARIES.iter().map(row).collect()
+}
+
+fn locked<'a>(lock: &'a str, name: &str) -> Option<&'a str> {
+    let mut lines = lock
+        .lines()
+        .skip_while(|line| *line != format!("name = \"{name}\""));
+    lines
+        .nth(1)?
+        .strip_prefix("version = \"")?
+        .strip_suffix('"')
+}

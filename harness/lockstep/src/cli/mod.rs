@@ -1,6 +1,79 @@
-//! The command line.
+//! The command line. Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.
 
 pub mod doctor;
 pub mod repro;
 pub mod run;
 pub mod test;
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Nothing was found.
+pub const CLEAN: u8 = 0;
+/// Something was found.
+pub const FOUND: u8 = 1;
+/// Bad use, bad input or a missing part.
+pub const BAD: u8 = 2;
+
+const EXIT_STATUS: &str = "Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.";
+
+#[derive(Parser)]
+#[command(name = "cargo lockstep", version, about = "Runs implementations in lockstep and reports where they part", after_help = EXIT_STATUS)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The campaign: generated cases through every reader and engine, for 60 seconds; ends with a report
+    Run(run::Args),
+    /// One case again: every reader's answer side by side, the stream as text with the word marked
+    Repro(repro::Args),
+    /// WGSL files of yours: layouts derived, slots, the arguments of the MSL that naga writes
+    Shaders {
+        /// Files, or folders that are searched for *.wgsl
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+    },
+    /// What is installed, which adapters answer, what to do about what is missing
+    Doctor,
+    /// Every test, after the same set-up as `run`
+    Test(test::Args),
+}
+
+/// Parses the arguments and runs. Never panics over what it is given; every error is one line on standard error.
+pub fn main() -> ExitCode {
+    start_logging();
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Repro(args) => repro::run(&args),
+        Command::Shaders { paths } => crate::shaders::run(&paths, &mut std::io::stdout().lock()),
+        Command::Doctor => doctor::run(&mut std::io::stdout().lock()),
+        Command::Test(args) => test::run(&args, &mut std::io::stdout().lock()),
+    };
+    match done {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            eprintln!("lockstep: {error:#}");
+            ExitCode::from(BAD)
+        }
+    }
+}
+
+/// wgpu and naga log; only warnings of ours are shown unless `RUST_LOG` asks for more.
+fn start_logging() {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("off,lockstep=warn"));
+    let started = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    debug_assert!(started.is_ok());
+}
+
+/// Whether standard output takes color: a terminal, and NO_COLOR not set.
+pub(crate) fn color() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}

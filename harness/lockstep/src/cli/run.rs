@@ -1,1 +1,279 @@
-//! stub
+//! `lockstep run`.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{BAD, CLEAN, FOUND, color};
+use crate::campaign::{self, Budget, Cast, Plan, Progress};
+use crate::generators::Lane;
+use crate::gpu::engine::Engine;
+use crate::readers::native::Native;
+use crate::readers::slot_model::SlotModel;
+use crate::readers::{StreamReader, replay_js};
+use crate::report::results::{NotRun, Results};
+use crate::report::{terminal, write_html, write_json};
+use crate::setup::{self, Missing, Parts};
+
+const EXAMPLES: &str = "Examples:
+  cargo lockstep run                          60 seconds with a seed of the day's own
+  cargo lockstep run --cases 10000 --seed 7   exactly these cases, on any machine
+  cargo lockstep run --only gpu --time 5m     replays alone
+  cargo lockstep run --shard 0/4              the first of four machines' parts
+
+Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.";
+
+/// `lockstep run`'s arguments.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// How long to run: 90s, 5m, 2h
+    #[arg(long, default_value = "60s", value_parser = duration, conflicts_with = "cases")]
+    time: Duration,
+    /// Run exactly this many stream cases and layout cases, with their share of the other kinds
+    #[arg(long)]
+    cases: Option<u64>,
+    /// Every case follows from it; without it the clock gives one, and the report names it
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Threads; one for each core unless said otherwise
+    #[arg(long)]
+    workers: Option<usize>,
+    /// Only this part of the job; may be given several times
+    #[arg(long, value_enum)]
+    only: Vec<Part>,
+    /// Part I of N of the campaign, I from 0
+    #[arg(long, value_name = "I/N", value_parser = shard, default_value = "0/1")]
+    shard: (u64, u64),
+    /// Replay on this engine; may be given several times. `cargo lockstep doctor` lists them
+    #[arg(long, value_name = "ENGINE")]
+    gpu: Vec<String>,
+    /// Where results.json, report.html and findings/ go
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Say nothing while it runs
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// A part of the job.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// Streams through the readers
+    Streams,
+    /// Layouts through the slot readers, shaders through naga
+    Slots,
+    /// Streams through the engines
+    Gpu,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 3] = [Part::Streams, Part::Slots, Part::Gpu];
+
+    /// Its lanes.
+    pub fn lanes(self) -> &'static [Lane] {
+        match self {
+            Part::Streams => &[Lane::Streams, Lane::Raw],
+            Part::Slots => &[Lane::Layouts, Lane::Shaders],
+            Part::Gpu => &[Lane::Replays],
+        }
+    }
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Streams => "streams",
+            Part::Slots => "slots",
+            Part::Gpu => "gpu",
+        }
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let scale = match unit {
+        "ms" => 0.001,
+        "s" | "" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("`{unit}` is no unit of time; there are ms, s, m and h, as in 90s")),
+    };
+    let number: f64 = number.parse().map_err(|_| "a number and a unit, as in 90s".to_owned())?;
+    Duration::try_from_secs_f64(number * scale).map_err(|error| error.to_string())
+}
+
+fn shard(text: &str) -> Result<(u64, u64), String> {
+    let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    match parts {
+        Some((i, n)) if i < n => Ok((i, n)),
+        _ => Err("I/N with I from 0 and below N, as in 0/4".into()),
+    }
+}
+
+/// Runs the campaign and writes its report.
+pub fn run(args: &Args) -> anyhow::Result<u8> {
+    let quiet = args.quiet;
+    let parts = setup::bring(&mut |line| {
+        if !quiet {
+            eprintln!("{line}");
+        }
+    });
+    let out = args.out.clone().unwrap_or_else(|| parts.root.join("reports/out"));
+    std::fs::create_dir_all(&out).with_context(|| format!("{}: cannot make the folder", out.display()))?;
+    let plan = plan(args, &out);
+    let cast = cast(args, &parts, &plan)?;
+    for missing in &cast.not_run {
+        eprintln!("lockstep: {} does not take part: {}; {}", missing.what, missing.why, missing.mend);
+    }
+    let stop = stop_on_signals();
+    let mut show = Show::new(quiet);
+    let results = campaign::run(&plan, &cast, &stop, &mut |progress| show.progress(progress));
+    show.end();
+    finish(&results, &out)
+}
+
+fn plan(args: &Args, out: &std::path::Path) -> Plan {
+    let only: &[Part] = if args.only.is_empty() { &Part::ALL } else { &args.only };
+    let parts = Part::ALL.into_iter().filter(|part| only.contains(part));
+    let clock = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    Plan {
+        seed: args.seed.unwrap_or_else(clock),
+        budget: args.cases.map_or(Budget::Time(args.time), Budget::Cases),
+        workers: args.workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        lanes: parts.flat_map(Part::lanes).copied().collect(),
+        shard: args.shard,
+        findings: out.join("findings"),
+    }
+}
+
+fn cast(args: &Args, parts: &Parts, plan: &Plan) -> anyhow::Result<Cast> {
+    let mut cast = Cast {
+        subject: Box::new(|| Box::new(Native::default())),
+        references: Vec::new(),
+        layout_subject: Box::new(|| Box::new(Native::default())),
+        layout_references: vec![Box::new(|| Box::new(SlotModel))],
+        engines: Vec::new(),
+        not_run: Vec::new(),
+    };
+    match &parts.deno {
+        Ok(deno) => {
+            let (root, deno) = (parts.root.clone(), deno.clone());
+            cast.references.push(Box::new(move || {
+                let deno = deno.clone();
+                Box::new(replay_js::replay_js(&root, move || setup::deno_command(&deno))) as Box<dyn StreamReader>
+            }));
+        }
+        Err(missing) => cast.not_run.push(not_run(replay_js::NAME, missing)),
+    }
+    if plan.lanes.contains(&Lane::Replays) {
+        cast.engines = engines(args, parts, &mut cast.not_run)?;
+    }
+    Ok(cast)
+}
+
+fn not_run(what: &str, missing: &Missing) -> NotRun {
+    NotRun { what: what.into(), why: missing.why.clone(), mend: missing.mend.clone() }
+}
+
+/// The engines that were asked for, or the best adapter and the noop backend.
+fn engines(args: &Args, parts: &Parts, missing: &mut Vec<NotRun>) -> anyhow::Result<Vec<String>> {
+    let available = Engine::available();
+    for id in &args.gpu {
+        let there: Vec<&str> = available.iter().map(|engine| engine.id.as_str()).collect();
+        anyhow::ensure!(there.contains(&id.as_str()), "--gpu {id}: no such engine; there are {}", there.join(", "));
+    }
+    if !args.gpu.is_empty() {
+        return Ok(args.gpu.clone());
+    }
+    let best = available.iter().find(|engine| engine.executes);
+    if best.is_none() {
+        missing.push(match &parts.vulkan {
+            Err(vulkan) => not_run("a GPU", vulkan),
+            Ok(()) => NotRun {
+                what: "a GPU".into(),
+                why: "no adapter answers, so nothing is executed and no bytes are compared".into(),
+                mend: "run `cargo lockstep doctor`".into(),
+            },
+        });
+    }
+    let noop = available.iter().find(|engine| !engine.executes);
+    Ok(best.into_iter().chain(noop).map(|engine| engine.id.clone()).collect())
+}
+
+/// Ctrl-C and SIGTERM end the campaign with its report written; a second one ends the program at once.
+fn stop_on_signals() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = stop.clone();
+    let handled = ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(BAD));
+        }
+        eprintln!("lockstep: ending; the report follows. Once more ends at once.");
+    });
+    if let Err(error) = handled {
+        tracing::warn!("signals are not handled: {error}");
+    }
+    stop
+}
+
+fn finish(results: &Results, out: &std::path::Path) -> anyhow::Result<u8> {
+    let mut stdout = std::io::stdout().lock();
+    // The summary first: it is the one that a full disk cannot take away. A closed pipe is the reader's own choice.
+    let _ = write!(stdout, "{}", terminal::summary(results, color()));
+    write_json(results, &out.join("results.json"))?;
+    write_html(results, &out.join("report.html"))?;
+    let _ = writeln!(stdout, "report: {}", out.join("report.html").display());
+    Ok(match (results.findings.is_empty(), results.not_run.is_empty()) {
+        (false, _) => FOUND,
+        (true, false) => BAD,
+        (true, true) => CLEAN,
+    })
+}
+
+/// Progress: a bar on a terminal, a line every few seconds elsewhere.
+struct Show {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    last: Instant,
+}
+
+const LINES_EVERY: Duration = Duration::from_secs(10);
+
+impl Show {
+    fn new(quiet: bool) -> Show {
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}");
+            ProgressBar::new(1000).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        Show { bar, quiet, last: Instant::now() }
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        let words = || {
+            let cases = progress.cases.iter().map(|(lane, count)| format!("{lane} {count}"));
+            let cases: Vec<String> = cases.collect();
+            format!("{}  findings {}", cases.join("  "), progress.findings)
+        };
+        if let Some(bar) = &self.bar {
+            bar.set_position((progress.done * 1000.0) as u64);
+            bar.set_message(words());
+        } else if !self.quiet && self.last.elapsed() >= LINES_EVERY {
+            self.last = Instant::now();
+            eprintln!("{:>4.0} s  {}", progress.elapsed.as_secs_f64(), words());
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,1 +1,251 @@
-//! stub
+//! `lockstep test`: brings the parts, then runs every test and check there is, going on after one that fails.
+
+use std::env;
+use std::fmt;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+
+use super::doctor::{self, PROGRAMS};
+use super::{BAD, CLEAN, FOUND};
+use crate::setup::{Environment, Parts, deno_command, process};
+
+/// What the command line says.
+#[derive(Debug, Default, clap::Args)]
+pub struct Args {
+    /// Run only this step; may be given again
+    #[arg(long, value_name = "STEP")]
+    pub only: Vec<String>,
+    /// List the steps and run none
+    #[arg(long)]
+    pub list: bool,
+}
+
+/// A step: what is run, and where.
+struct Step {
+    name: &'static str,
+    runs: Runs,
+    arguments: &'static str,
+}
+
+enum Runs {
+    /// Nothing but set-up: it fails where a part is missing.
+    Setup,
+    /// cargo, at the repository's root.
+    Cargo,
+    /// cargo with a program of doctor's table.
+    CargoWith(&'static str),
+    /// cargo, for tests that look for the parts that set-up brings.
+    CargoWithParts,
+    /// deno, in `reference/`.
+    Deno,
+}
+
+use Runs::{Cargo, CargoWith, CargoWithParts, Deno, Setup};
+
+// One profile and all of the workspace everywhere, so that no step builds again what another has built. The fuzz targets
+// are the only programs that no other step links. deno's task names the permissions that the reference's tests get.
+const STEPS: [Step; 10] = [
+    step("setup", Setup, ""),
+    step("fmt", CargoWith("rustfmt"), "fmt --all --check"),
+    step(
+        "clippy",
+        CargoWith("clippy"),
+        "clippy --workspace --all-targets --release --locked -- -D warnings",
+    ),
+    step(
+        "test",
+        CargoWithParts,
+        "test --workspace --release --locked --no-fail-fast",
+    ),
+    step("fuzz", Cargo, "build --workspace --bins --release --locked"),
+    step("doc", Cargo, "doc --workspace --no-deps --release --locked"),
+    step("deno-check", Deno, "check --cached-only"),
+    step("deno-lint", Deno, "lint"),
+    step("deno-fmt", Deno, "fmt --check"),
+    step("deno-test", Deno, "task test"),
+];
+
+const fn step(name: &'static str, runs: Runs, arguments: &'static str) -> Step {
+    Step {
+        name,
+        runs,
+        arguments,
+    }
+}
+
+/// A step that hangs ends here, so that the table is printed all the same.
+const STEP_LIMIT: Duration = Duration::from_secs(45 * 60);
+
+/// How a step went.
+#[derive(Debug)]
+enum Outcome {
+    Passed,
+    Failed(String),
+    /// Something that it needs is missing: a failure too, so that nothing is left out in silence.
+    CouldNotRun(String),
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passed => write!(formatter, "passed"),
+            Self::Failed(why) => write!(formatter, "FAILED: {why}"),
+            Self::CouldNotRun(why) => write!(formatter, "COULD NOT RUN: {why}"),
+        }
+    }
+}
+
+/// Runs the steps. 0 when all passed, 1 when one failed, 2 when the only failures are of missing parts.
+pub fn run(args: &Args) -> anyhow::Result<u8> {
+    run_to(args, &mut std::io::stdout())
+}
+
+/// The same, with what is said beside the steps' own output going to `out`.
+pub fn run_to(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let steps = chosen(&args.only)?;
+    if args.list {
+        for step in &steps {
+            writeln!(out, "{:10}  {}", step.name, step.command())?;
+        }
+        return Ok(CLEAN);
+    }
+    let environment = Environment::here()?;
+    let parts = if steps
+        .iter()
+        .any(|step| matches!(step.runs, Setup | CargoWithParts | Deno))
+    {
+        environment.bring(&mut |line| {
+            // Nobody reads: then nobody misses the line.
+            let _ = writeln!(out, "{line}");
+        })
+    } else {
+        environment.look()
+    };
+
+    let mut table = Vec::new();
+    for step in steps {
+        writeln!(out, "\n== {}: {}", step.name, step.command())?;
+        // The step writes to the same place by itself.
+        out.flush()?;
+        let start = Instant::now();
+        let outcome = step.run(&environment, &parts);
+        let time = start.elapsed().as_secs_f64();
+        writeln!(out, "== {}: {outcome}, {time:.1} s", step.name)?;
+        table.push((step.name, outcome, time));
+    }
+    summary(&table, out)
+}
+
+fn chosen(only: &[String]) -> anyhow::Result<Vec<&'static Step>> {
+    let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+    if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
+        bail!(
+            "there is no step `{unknown}`; the steps are {}",
+            names.join(", ")
+        );
+    }
+    Ok(STEPS
+        .iter()
+        .filter(|step| only.is_empty() || only.iter().any(|name| name == step.name))
+        .collect())
+}
+
+fn summary(table: &[(&str, Outcome, f64)], out: &mut dyn Write) -> anyhow::Result<u8> {
+    writeln!(out)?;
+    for (name, outcome, time) in table {
+        writeln!(out, "{name:10}  {time:7.1} s  {outcome}")?;
+    }
+    let passed = table
+        .iter()
+        .filter(|row| matches!(row.1, Outcome::Passed))
+        .count();
+    // A line of its own, which CI reads.
+    writeln!(out, "\n{passed} passed, {} failed", table.len() - passed)?;
+    let failed = table.iter().any(|row| matches!(row.1, Outcome::Failed(_)));
+    Ok(match passed == table.len() {
+        true => CLEAN,
+        false if failed => FOUND,
+        false => BAD,
+    })
+}
+
+impl Step {
+    fn command(&self) -> String {
+        match self.runs {
+            Setup => "deno, Dawn and a Vulkan driver".to_owned(),
+            Cargo | CargoWith(_) | CargoWithParts => format!("cargo {}", self.arguments),
+            Deno => format!("deno {} (in reference/)", self.arguments),
+        }
+    }
+
+    fn run(&self, environment: &Environment, parts: &Parts) -> Outcome {
+        let command = match self.runs {
+            Setup => return whole(parts),
+            Cargo | CargoWithParts => Ok(cargo_in(&environment.root)),
+            CargoWith(program) => {
+                is_there(program, environment).map(|()| cargo_in(&environment.root))
+            }
+            Deno => parts
+                .deno
+                .as_ref()
+                .map(|deno| deno_in(&parts.root, deno))
+                .map_err(ToString::to_string),
+        };
+        match command {
+            Ok(mut command) => ended(command.args(self.arguments.split(' ')))
+                .unwrap_or_else(|error| Outcome::Failed(format!("{error:#}"))),
+            Err(why) => Outcome::CouldNotRun(why),
+        }
+    }
+}
+
+fn is_there(name: &str, environment: &Environment) -> Result<(), String> {
+    let program = PROGRAMS.iter().find(|program| program.name == name);
+    match program.filter(|program| doctor::version(program, environment).is_none()) {
+        None => Ok(()),
+        Some(missing) => Err(format!(
+            "{name} is not installed; {} brings it",
+            missing.mend
+        )),
+    }
+}
+
+fn cargo_in(root: &Path) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root).env("RUSTDOCFLAGS", "-Dwarnings");
+    command
+}
+
+fn whole(parts: &Parts) -> Outcome {
+    let missing: Vec<String> = parts
+        .missing()
+        .iter()
+        .map(|part| part.what.clone())
+        .collect();
+    if missing.is_empty() {
+        Outcome::Passed
+    } else {
+        Outcome::CouldNotRun(format!("{} missing", missing.join(", ")))
+    }
+}
+
+fn deno_in(root: &Path, deno: &Path) -> Command {
+    let mut command = deno_command(root, deno);
+    command.current_dir(root.join("reference"));
+    command
+}
+
+fn ended(command: &mut Command) -> anyhow::Result<Outcome> {
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("{} does not start", command.get_program().display()))?;
+    Ok(match process::wait(&mut child, STEP_LIMIT)? {
+        Some(status) if status.success() => Outcome::Passed,
+        Some(status) => Outcome::Failed(status.to_string()),
+        None => Outcome::Failed(format!("ended after {} minutes", STEP_LIMIT.as_secs() / 60)),
+    })
+}

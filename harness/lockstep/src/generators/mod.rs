@@ -1,5 +1,111 @@
-//! Makes cases out of bytes: of a campaign's seed and index, or of a fuzzer.
+//! Makes cases out of bytes: those of a campaign's seed and index, or those of a fuzzer.
+//!
+//! A generator reads every choice from an [`Unstructured`], so one generator serves both lanes and bytes that a fuzzer found good
+//! stay good. What is kept of a case is always the case itself (see [`crate::case`]).
 
+pub mod faults;
 pub mod layout;
+pub mod loose;
+pub mod proper;
+pub mod raw;
 pub mod streams;
 pub mod wgsl;
+pub mod world;
+
+use arbitrary::Unstructured;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use crate::case::{Case, Origin};
+
+/// A kind of case. Each lane counts its cases from 0; lane, seed and index make the same case on any machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Lane {
+    /// Streams for the readers: proper ones and loose ones, with faults of every kind.
+    Streams,
+    /// Streams as a fuzzer would throw them: damaged blobs and random words.
+    Raw,
+    /// Streams for the GPU: proper ones, with the faults that a reader's Decode lets through.
+    Replays,
+    /// Layouts for the slot readers.
+    Layouts,
+    /// Layouts with a shader, for naga.
+    Shaders,
+}
+
+impl Lane {
+    /// All of them.
+    pub const ALL: [Lane; 5] = [Lane::Streams, Lane::Raw, Lane::Replays, Lane::Layouts, Lane::Shaders];
+
+    /// Its name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Lane::Streams => "streams",
+            Lane::Raw => "raw",
+            Lane::Replays => "replays",
+            Lane::Layouts => "layouts",
+            Lane::Shaders => "shaders",
+        }
+    }
+
+    /// Bytes that a generator is given. Layouts are mostly small; every 256th may use many more.
+    fn bytes(self, index: u64) -> usize {
+        match self {
+            Lane::Layouts if index % 256 == 255 => 1 << 16,
+            Lane::Layouts => 2048,
+            Lane::Streams | Lane::Raw | Lane::Replays | Lane::Shaders => 4096,
+        }
+    }
+}
+
+/// A case, and the names of the faults that were put into it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Made<T> {
+    /// The case.
+    pub case: T,
+    /// The faults, in the order in which they were put in.
+    pub faults: Vec<&'static str>,
+}
+
+/// The bytes of (lane, seed, index), into a buffer that is used again: ChaCha8, keyed by the three.
+pub fn bytes(lane: Lane, seed: u64, index: u64, into: &mut Vec<u8>) {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    key[8..16].copy_from_slice(&index.to_le_bytes());
+    key[16] = lane as u8;
+    into.resize(lane.bytes(index), 0);
+    ChaCha8Rng::from_seed(key).fill_bytes(into);
+}
+
+/// The case of an origin. Refuses a lane that there is not.
+pub fn case(origin: &Origin) -> Option<Made<Case>> {
+    let lane = Lane::ALL.into_iter().find(|lane| lane.name() == origin.lane)?;
+    let mut buffer = Vec::new();
+    bytes(lane, origin.seed, origin.index, &mut buffer);
+    let u = &mut Unstructured::new(&buffer);
+    let made = match lane {
+        Lane::Streams => streams::stream_case(u).map(|made| made.map(Case::Stream)),
+        Lane::Raw => raw::raw_case(u).map(|made| made.map(Case::Stream)),
+        Lane::Replays => streams::replay_case(u).map(|made| made.map(Case::Stream)),
+        Lane::Layouts => layout::layout_case(u).map(|(case, faults)| Made { case: Case::Layout(case), faults }),
+        Lane::Shaders => wgsl::shader_case(u).map(|(case, faults)| Made { case: Case::Layout(case), faults }),
+    };
+    made.ok()
+}
+
+impl<T> Made<T> {
+    /// The same faults in another wrapping.
+    pub fn map<U>(self, wrap: impl FnOnce(T) -> U) -> Made<U> {
+        Made { case: wrap(self.case), faults: self.faults }
+    }
+}
+
+/// True once in `times`.
+pub(crate) fn once_in(u: &mut Unstructured<'_>, times: u8) -> arbitrary::Result<bool> {
+    Ok(u.int_in_range(0..=times - 1)? == times - 1)
+}
+
+/// A number from 0 up to, not with, `end`; 0 when that is 0.
+pub(crate) fn below(u: &mut Unstructured<'_>, end: u32) -> arbitrary::Result<u32> {
+    if end == 0 { Ok(0) } else { u.int_in_range(0..=end - 1) }
+}

@@ -27,8 +27,14 @@ const TRIANGLE: &str = "var<private> corners: array<vec2<f32>, 3> = array<vec2<f
 
 impl Kernel {
     /// All of them.
-    pub const ALL: [Kernel; 6] =
-        [Kernel::Count, Kernel::Step, Kernel::Xor, Kernel::Store, Kernel::Instance, Kernel::Uniform];
+    pub const ALL: [Kernel; 6] = [
+        Kernel::Count,
+        Kernel::Step,
+        Kernel::Xor,
+        Kernel::Store,
+        Kernel::Instance,
+        Kernel::Uniform,
+    ];
 
     /// The source. Compute entry points are called `main`, render ones `vs` and `fs`.
     pub fn wgsl(self) -> String {
@@ -90,6 +96,11 @@ impl Kernel {
             ),
         };
         format!("{before}{body}")
+    }
+
+    /// The body of a shader module's descriptor that holds it.
+    pub fn module_body(self) -> String {
+        serde_json::json!({ "code": self.wgsl() }).to_string()
     }
 
     /// The kernel whose text this is.

@@ -1,1 +1,272 @@
-//! stub
+//! CheckRanges against a GPU, both ways: the table of harness.md.
+//!
+//! **Catches** a range that CheckRanges accepts and the device refuses (a refused range gets through), one that it refuses and the
+//! device takes (over-refusal), and bytes that differ from what the shadow foretells.
+//!
+//! **Does not catch** what device, shadow and CheckRanges have wrong alike; what the shadow cannot foretell; and ranges that section 5
+//! of wire.md leaves to the device, which are counted by rule. Whether an error is over a range of section 5 is decided here, in wide
+//! integers and from section 5's table: the words of engines differ and are only shown.
+
+use std::collections::BTreeMap;
+
+use wire::{Cmd, Op, Reason};
+
+use crate::case::{Object, buffer_facts};
+use crate::gpu::engine::{Engine, Request};
+use crate::gpu::shadow::foretell;
+use crate::gpu::{Outcome, Trouble, TroubleKind};
+use crate::readers::answer::{Refused, StreamAnswer};
+use crate::report::results::{EngineRow, GpuTable};
+
+/// What a replay showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// Accepted; no error, and the bytes match.
+    Sound,
+    /// Accepted; an error over a range of section 5, a lost device or other bytes.
+    GotThrough,
+    /// Accepted; another error.
+    LeftToDevice,
+    /// Refused; an error at that command.
+    Right,
+    /// Refused; no error.
+    OverRefusal,
+    /// Refused; an earlier error hides it.
+    Masked,
+    /// Refused; this engine is known to let it pass.
+    Known,
+}
+
+/// A replay, judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// Its place in the table.
+    pub cell: Cell,
+    /// What happened, the same words for each case of the same kind: the finding's signature, the rule left to the device or the
+    /// ledger's line.
+    pub what: String,
+    /// What happened, in this case's own words.
+    pub detail: String,
+    /// Bytes compared.
+    pub bytes_compared: u64,
+    /// Resources not compared.
+    pub not_foretold: u64,
+}
+
+/// A stream that Remap accepted, as the subject answered it.
+pub struct Replayed<'a> {
+    /// The replayer's table.
+    pub objects: &'a [Object],
+    /// The words that the subject rewrote.
+    pub words: &'a [u32],
+    /// The data.
+    pub data: &'a [u8],
+    /// The dispatch bound.
+    pub max_workgroups: u32,
+    /// The granted window.
+    pub window: u32,
+    /// The subject's answer.
+    pub answer: &'a StreamAnswer,
+}
+
+/// Replays on `engine` and judges. `None` when the subject did not come to CheckRanges.
+pub fn replay(engine: &mut Engine, replayed: &Replayed<'_>) -> Option<Judged> {
+    let ranges = replayed.answer.ranges?;
+    let reads = match replayed.answer.read_check {
+        Some(Ok(())) => replayed.answer.reads.as_deref().unwrap_or_default(),
+        _ => &[],
+    };
+    let request = Request {
+        objects: replayed.objects,
+        words: replayed.words,
+        data: replayed.data,
+        stop_after: ranges.err().map(|refused| refused.at as usize),
+        reads,
+        window: replayed.window,
+    };
+    let outcome = engine.replay(&request);
+    let cmds = wire::decode(replayed.words, replayed.data.len() as u32).ok()?;
+    let judged = match ranges {
+        Err(refused) => judge_refused(&cmds, refused, replayed.max_workgroups, &outcome),
+        Ok(()) => judge_accepted(&cmds, replayed.objects, &outcome),
+    };
+    if judged.cell != Cell::Sound || !engine.executes() {
+        return Some(judged);
+    }
+    Some(compare_bytes(replayed, reads, &outcome, judged))
+}
+
+fn judged(cell: Cell, what: impl Into<String>, detail: impl Into<String>) -> Judged {
+    Judged { cell, what: what.into(), detail: detail.into(), bytes_compared: 0, not_foretold: 0 }
+}
+
+fn judge_refused(cmds: &[Cmd<'_>], refused: Refused, bound: u32, outcome: &Outcome) -> Judged {
+    let at = refused.at as usize;
+    let Some(cmd) = cmds.get(at) else {
+        return judged(Cell::OverRefusal, "refused a command that is not there", format!("command {at}"));
+    };
+    match &outcome.trouble {
+        Some(trouble) if trouble.command == Some(at) => judged(Cell::Right, "right", trouble.message.clone()),
+        Some(trouble) => judged(Cell::Masked, "masked", trouble.message.clone()),
+        None => match known_lax(cmd, refused.reason, bound) {
+            Some(known) => judged(Cell::Known, known, ""),
+            None => judged(
+                Cell::OverRefusal,
+                format!("refused {} {} and the GPU takes it", refused.reason, cmd.op),
+                format!("command {at} was refused with {}, and the device raised nothing", refused.reason),
+            ),
+        },
+    }
+}
+
+/// The ledger of what an engine is known to let pass, each with its reason.
+fn known_lax(cmd: &Cmd<'_>, reason: Reason, bound: u32) -> Option<&'static str> {
+    match (cmd.op, reason) {
+        (Op::WriteBuffer, Reason::OutOfRange) if cmd.args[4] == 0 => {
+            Some("a write of 0 bytes past the end passes: WebGPU refuses it, wgpu does not (gfx-rs/wgpu #8920)")
+        }
+        (Op::Dispatch, Reason::TooManyWorkgroups) if bound != 0 && bound < wire::DEFAULT_MAX_WORKGROUPS => {
+            Some("the host's dispatch bound is lower than the device's limit")
+        }
+        _ => None,
+    }
+}
+
+fn judge_accepted(cmds: &[Cmd<'_>], objects: &[Object], outcome: &Outcome) -> Judged {
+    if outcome.lost {
+        let message = outcome.trouble.as_ref().map_or("", |trouble| &trouble.message);
+        return judged(Cell::GotThrough, "the device was lost", message);
+    }
+    let Some(Trouble { command, kind, message }) = &outcome.trouble else {
+        return judged(Cell::Sound, "sound", "");
+    };
+    let Some(cmd) = command.and_then(|at| cmds.get(at)) else {
+        let what = format!("the object table: {}", rule(message));
+        return judged(Cell::LeftToDevice, what, message.clone());
+    };
+    match kind {
+        TroubleKind::Engine => judged(Cell::GotThrough, format!("the engine broke at {}", cmd.op), message.clone()),
+        _ if !in_range(cmd, objects) => {
+            let what = format!("accepted {} and the GPU refuses its range", cmd.op);
+            judged(Cell::GotThrough, what, message.clone())
+        }
+        TroubleKind::WrongKind => judged(Cell::LeftToDevice, format!("{}: wrong kind", cmd.op), message.clone()),
+        TroubleKind::Validation => {
+            judged(Cell::LeftToDevice, format!("{}: {}", cmd.op, rule(message)), message.clone())
+        }
+    }
+}
+
+/// Whether the command keeps to the table of wire.md section 5 under the default dispatch bound. Written here once more, in 128 bits,
+/// since it decides whether the subject was wrong.
+fn in_range(cmd: &Cmd<'_>, objects: &[Object]) -> bool {
+    let facts = buffer_facts(objects);
+    let fits = |id: u32, offset: u64, length: u64| {
+        let buffer = facts.iter().find(|buffer| buffer.id == id);
+        buffer.is_some_and(|buffer| u128::from(offset) + u128::from(length) <= u128::from(buffer.size))
+    };
+    match cmd.op {
+        Op::WriteBuffer => fits(cmd.args[0], cmd.u64_at(1), u64::from(cmd.args[4])),
+        Op::CopyBufferToBuffer => {
+            let size = cmd.u64_at(6);
+            fits(cmd.args[0], cmd.u64_at(1), size) && fits(cmd.args[3], cmd.u64_at(4), size)
+        }
+        Op::DispatchIndirect => fits(cmd.args[0], cmd.u64_at(1), 12),
+        Op::DrawIndirect => fits(cmd.args[0], cmd.u64_at(1), 16),
+        Op::DrawIndexedIndirect => fits(cmd.args[0], cmd.u64_at(1), 20),
+        Op::Dispatch => cmd.args.iter().all(|&count| count <= wire::DEFAULT_MAX_WORKGROUPS),
+        _ => true,
+    }
+}
+
+/// What an engine's message is about, for the count of what is left to the device. For show: nothing is decided by it.
+fn rule(message: &str) -> &'static str {
+    const RULES: [(&str, &str); 15] = [
+        ("same buffer", "copy within one buffer"),
+        ("source and destination", "copy within one buffer"),
+        ("align", "alignment"),
+        ("multiple of", "alignment"),
+        ("usage", "usage"),
+        ("no pipeline", "no pipeline set"),
+        ("must be set", "something not set"),
+        ("not set", "something not set"),
+        ("missing", "something not set"),
+        ("depth", "depth range"),
+        ("viewport", "viewport"),
+        ("max_bind_groups", "group index limit"),
+        ("bind group", "bind group"),
+        ("overrun", "range that section 5 leaves out"),
+        ("out of range", "range that section 5 leaves out"),
+    ];
+    let message = message.to_lowercase();
+    RULES.iter().find(|rule| message.contains(rule.0)).map_or("other", |rule| rule.1)
+}
+
+fn compare_bytes(replayed: &Replayed<'_>, reads: &[wire::Read], outcome: &Outcome, sound: Judged) -> Judged {
+    let shadow = foretell(replayed.objects, replayed.words, replayed.data, reads, replayed.window);
+    let mut judged = Judged { not_foretold: shadow.not_foretold.len() as u64, ..sound };
+    let resources = [("buffer", &outcome.buffers, &shadow.buffers), ("texture", &outcome.textures, &shadow.textures)];
+    for (kind, held, foretold) in resources {
+        if let Some(other) = compare_resources(kind, held, foretold, &shadow.not_foretold, &mut judged.bytes_compared) {
+            return Judged { cell: Cell::GotThrough, what: format!("other bytes in a {kind}"), detail: other, ..judged };
+        }
+    }
+    if !reads.is_empty() && reads.iter().all(|read| !shadow.not_foretold.contains(&read.id)) {
+        judged.bytes_compared += outcome.window.len() as u64;
+        if let Some(at) = first_difference(&outcome.window, &shadow.window) {
+            let what = "other bytes in the read window".into();
+            let detail = format!("first at byte {at}");
+            return Judged { cell: Cell::GotThrough, what, detail, ..judged };
+        }
+    }
+    judged
+}
+
+fn compare_resources(
+    kind: &str,
+    held: &BTreeMap<u32, Option<Vec<u8>>>,
+    foretold: &BTreeMap<u32, Vec<u8>>,
+    not_foretold: &std::collections::BTreeSet<u32>,
+    compared: &mut u64,
+) -> Option<String> {
+    for (id, bytes) in held {
+        let (Some(bytes), Some(expected)) = (bytes, foretold.get(id)) else { continue };
+        if not_foretold.contains(id) {
+            continue;
+        }
+        *compared += bytes.len() as u64;
+        if let Some(at) = first_difference(bytes, expected) {
+            let [held, due] = [bytes, expected].map(|bytes| bytes.get(at).map_or("nothing".into(), u8::to_string));
+            return Some(format!("{kind} #{id}, first at byte {at}: the device holds {held}, due is {due}"));
+        }
+    }
+    None
+}
+
+fn first_difference(a: &[u8], b: &[u8]) -> Option<usize> {
+    let differs = a.iter().zip(b).position(|(a, b)| a != b);
+    differs.or((a.len() != b.len()).then_some(a.len().min(b.len())))
+}
+
+/// Counts a judged replay.
+pub fn count(row: &mut EngineRow, commands: u64, judged: &Judged) {
+    row.replays += 1;
+    row.commands += commands;
+    row.bytes_compared += judged.bytes_compared;
+    row.not_foretold += judged.not_foretold;
+    let GpuTable { sound, got_through, left_to_device, right, over_refusal, masked, known } = &mut row.table;
+    *match judged.cell {
+        Cell::Sound => sound,
+        Cell::GotThrough => got_through,
+        Cell::LeftToDevice => left_to_device,
+        Cell::Right => right,
+        Cell::OverRefusal => over_refusal,
+        Cell::Masked => masked,
+        Cell::Known => known,
+    } += 1;
+    match judged.cell {
+        Cell::LeftToDevice => *row.left_to_device.entry(judged.what.clone()).or_default() += 1,
+        Cell::Known => *row.known.entry(judged.what.clone()).or_default() += 1,
+        _ => {}
+    }
+}

@@ -1,1 +1,117 @@
-//! stub
+//! Two readers over one stream.
+//!
+//! **Catches** any difference in what they accept, refuse (word, opcode and reason), rewrite or list: header, Decode, Remap, the reads
+//! of RemapReads, CheckRanges, the read check; and for descriptors split and remap.
+//!
+//! **Does not catch** what both have wrong in the same way; that is why one of them was written from the page alone, and why the GPU is
+//! asked too. It does not look at the calls that a replay makes.
+
+use std::fmt::Debug;
+
+use wire::{Op, Reason};
+
+use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
+
+/// The parts that are compared, each a row of the report.
+pub const ASPECTS: [&str; 7] = ["header", "decode", "remap", "reads", "ranges", "read check", "descriptor"];
+
+/// How one aspect of one case came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// One of [`ASPECTS`].
+    pub aspect: &'static str,
+    /// Both accept alike, both refuse alike, or not.
+    pub verdict: Verdict,
+}
+
+/// See [`Outcome`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Both accept, with the same answer.
+    BothAccept,
+    /// Both refuse, with the same word, opcode and reason.
+    BothRefuse,
+    /// They differ: in few words, the same for each case of the same kind, first the subject's answer.
+    Differ(String),
+}
+
+/// Compares the subject's answer with a reference's, aspect by aspect. An aspect that neither came to is left out.
+pub fn compare(subject: &StreamAnswer, reference: &StreamAnswer) -> Vec<Outcome> {
+    let header = |answer: &StreamAnswer| Some(answer.blob.map_err(|reason| Refused { at: 0, op: None, reason }));
+    let rows = [
+        aspect("header", &header(subject), &header(reference)),
+        aspect("decode", &subject.decode, &reference.decode),
+        aspect("remap", &subject.remap, &reference.remap),
+        reads(subject, reference),
+        aspect("ranges", &subject.ranges, &reference.ranges),
+        aspect("read check", &subject.read_check, &reference.read_check),
+    ];
+    rows.into_iter().flatten().collect()
+}
+
+fn aspect<T: PartialEq + Debug>(
+    aspect: &'static str,
+    subject: &Option<Result<T, Refused>>,
+    reference: &Option<Result<T, Refused>>,
+) -> Option<Outcome> {
+    let verdict = match (subject, reference) {
+        (None, None) => return None,
+        (Some(Ok(a)), Some(Ok(b))) if a == b => Verdict::BothAccept,
+        (Some(Err(a)), Some(Err(b))) if a == b => Verdict::BothRefuse,
+        (a, b) => Verdict::Differ(differ(&short(a), &short(b))),
+    };
+    Some(Outcome { aspect, verdict })
+}
+
+fn reads(subject: &StreamAnswer, reference: &StreamAnswer) -> Option<Outcome> {
+    let verdict = match (&subject.reads, &reference.reads) {
+        (None, None) => return None,
+        (Some(a), Some(b)) if a == b => Verdict::BothAccept,
+        // Where Remap differs, one of them has no reads; Remap's row says so.
+        (None, _) | (_, None) => return None,
+        _ => Verdict::Differ("other reads".into()),
+    };
+    Some(Outcome { aspect: "reads", verdict })
+}
+
+/// Two short answers; where they are the same words, what differs is a place or the rewritten words.
+fn differ(subject: &str, reference: &str) -> String {
+    match subject == reference {
+        true => format!("both {subject}, elsewhere or otherwise"),
+        false => format!("{subject} vs {reference}"),
+    }
+}
+
+fn short<T>(answer: &Option<Result<T, Refused>>) -> String {
+    match answer {
+        None => "no answer".into(),
+        Some(Ok(_)) => "accept".into(),
+        Some(Err(refused)) => refusal(refused.op, refused.reason),
+    }
+}
+
+/// A refusal without its place.
+pub fn refusal(op: Option<Op>, reason: Reason) -> String {
+    match op {
+        Some(op) => format!("{reason} {op}"),
+        None => reason.to_string(),
+    }
+}
+
+/// Compares two answers to one descriptor.
+pub fn compare_descriptors(subject: &DescriptorAnswer, reference: &DescriptorAnswer) -> Outcome {
+    let refuses = |answer: &DescriptorAnswer| answer.split.is_err() || matches!(answer.remap, Some(Err(_)));
+    let verdict = match subject == reference {
+        true if refuses(subject) => Verdict::BothRefuse,
+        true => Verdict::BothAccept,
+        false => Verdict::Differ(differ(&short_descriptor(subject), &short_descriptor(reference))),
+    };
+    Outcome { aspect: "descriptor", verdict }
+}
+
+fn short_descriptor(answer: &DescriptorAnswer) -> String {
+    match (&answer.split, &answer.remap) {
+        (Err(reason), _) | (_, Some(Err((reason, _)))) => reason.to_string(),
+        _ => "accept".into(),
+    }
+}

@@ -75,7 +75,9 @@ pub struct Comparison {
 impl Comparison {
     /// Answers that differ.
     pub fn differ(&self) -> u64 {
-        self.compared - self.both_accept - self.both_refuse
+        self.compared
+            .saturating_sub(self.both_accept)
+            .saturating_sub(self.both_refuse)
     }
 }
 
@@ -86,7 +88,7 @@ pub struct Msl {
     pub translated: u64,
     /// Arguments held against their slots.
     pub arguments: u64,
-    /// Entry points that naga refused, as it should, by its reason.
+    /// Translations that were refused, as they should be, by reason.
     pub refused: BTreeMap<String, u64>,
 }
 
@@ -113,6 +115,25 @@ pub struct EngineRow {
     pub table: GpuTable,
     /// Over accepted streams: the GPU's refusals that section 5 of wire.md leaves to the device, by what they were about.
     pub left_to_device: BTreeMap<String, u64>,
+    /// Where this engine is known to differ from WebGPU, by the ledger's words, and how often it did.
+    pub known: BTreeMap<String, u64>,
+}
+
+impl EngineRow {
+    /// Adds another worker's, or another shard's, row of the same engine.
+    pub fn add(&mut self, other: &EngineRow) {
+        self.replays += other.replays;
+        self.commands += other.commands;
+        self.bytes_compared += other.bytes_compared;
+        self.not_foretold += other.not_foretold;
+        self.devices_lost += other.devices_lost;
+        self.table.add(&other.table);
+        for (counts, more) in [(&mut self.left_to_device, &other.left_to_device), (&mut self.known, &other.known)] {
+            for (what, count) in more {
+                *counts.entry(what.clone()).or_default() += count;
+            }
+        }
+    }
 }
 
 /// harness.md's table: what CheckRanges said against what the GPU did.
@@ -130,6 +151,20 @@ pub struct GpuTable {
     pub over_refusal: u64,
     /// Refused; the device already refused an earlier command, so nothing is shown.
     pub masked: u64,
+    /// Refused; the engine is known to let it pass. See [`EngineRow::known`].
+    pub known: u64,
+}
+
+impl GpuTable {
+    fn add(&mut self, other: &GpuTable) {
+        self.sound += other.sound;
+        self.got_through += other.got_through;
+        self.left_to_device += other.left_to_device;
+        self.right += other.right;
+        self.over_refusal += other.over_refusal;
+        self.masked += other.masked;
+        self.known += other.known;
+    }
 }
 
 /// What a campaign's cases covered.
@@ -160,7 +195,12 @@ impl Grid {
 
     /// Cells that occurred.
     pub fn reached(&self) -> usize {
-        self.cells.iter().flatten().flatten().filter(|&&count| count > 0).count()
+        self.cells
+            .iter()
+            .flatten()
+            .flatten()
+            .filter(|&&count| count > 0)
+            .count()
     }
 
     /// The pairs that can occur and did not, as (row, column).

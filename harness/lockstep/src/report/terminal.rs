@@ -1,1 +1,505 @@
-//! stub
+//! The summary at the end of a run, for a terminal.
+
+use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
+
+use super::figures::{
+    Tone, by_count, cases, count, percent, plain, rate, span, thousands, verdict,
+};
+use super::results::{Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Results};
+
+/// Columns that the summary keeps to; a command to copy may be longer.
+const WIDTH: usize = 100;
+/// Names listed of what no case reached.
+const NAMES: usize = 8;
+/// Findings listed; the report on disk has them all.
+const FINDINGS: usize = 20;
+/// The meaning of the GPU table's cells.
+const GPU_MEANING: [(&str, &str); 6] = [
+    (
+        "sound",
+        "accepted; no validation error, and the bytes match the shadow",
+    ),
+    (
+        "got through",
+        "accepted; error over a covered range, device lost or other bytes: the worst",
+    ),
+    (
+        "left to the device",
+        "accepted; an error over something that CheckRanges does not look at",
+    ),
+    ("over-refused", "refused; the GPU raises nothing: a finding"),
+    ("right", "refused; an error at that command"),
+    (
+        "masked",
+        "refused; the GPU refused an earlier command, so nothing is shown",
+    ),
+];
+
+/// The summary, ending in a line with the verdict. Coloured when asked, whatever the terminal is.
+pub fn summary(results: &Results, color: bool) -> String {
+    let paint = Paint(color);
+    let mut out = vec![head(results, paint)];
+    section(&mut out, paint, "Cases", lanes(results, paint));
+    section(
+        &mut out,
+        paint,
+        "Comparisons",
+        comparisons(&results.comparisons, paint),
+    );
+    section(&mut out, paint, "MSL", msl(results, paint));
+    section(&mut out, paint, "GPU", gpu(&results.engines, paint));
+    section(
+        &mut out,
+        paint,
+        "Coverage",
+        coverage(&results.coverage.grids, paint),
+    );
+    section(&mut out, paint, "Not run", not_run(&results.not_run, paint));
+    section(
+        &mut out,
+        paint,
+        "Findings",
+        findings(&results.findings, paint),
+    );
+    out.push(String::new());
+    out.extend(last_lines(results, paint));
+    out.push(String::new());
+    out.join("\n")
+}
+
+/// Whether to colour.
+#[derive(Clone, Copy)]
+struct Paint(bool);
+
+impl Paint {
+    fn with(self, style: Style, text: impl AsRef<str>) -> String {
+        style
+            .force_styling(self.0)
+            .apply_to(text.as_ref())
+            .to_string()
+    }
+
+    fn strong(self, text: impl AsRef<str>) -> String {
+        self.with(Style::new().bold(), text)
+    }
+
+    fn faint(self, text: impl AsRef<str>) -> String {
+        self.with(Style::new().dim(), text)
+    }
+
+    fn tone(self, tone: Tone, text: impl AsRef<str>) -> String {
+        let style = match tone {
+            Tone::Good => Style::new().green(),
+            Tone::Caution => Style::new().yellow(),
+            Tone::Bad => Style::new().red().bold(),
+        };
+        self.with(style, text)
+    }
+
+    /// A count that should be 0.
+    fn unwanted(self, number: u64) -> String {
+        let text = thousands(number);
+        if number > 0 {
+            self.tone(Tone::Bad, text)
+        } else {
+            text
+        }
+    }
+}
+
+fn section(out: &mut Vec<String>, paint: Paint, title: &str, lines: Vec<String>) {
+    if lines.is_empty() {
+        return;
+    }
+    out.push(String::new());
+    out.push(paint.strong(title));
+    out.extend(lines.into_iter().map(|line| {
+        if line.is_empty() {
+            line
+        } else {
+            format!("  {line}")
+        }
+    }));
+}
+
+fn head(results: &Results, paint: Paint) -> String {
+    format!(
+        "{}, seed {}, {}, {}",
+        paint.strong(format!("lockstep {}", plain(&results.version))),
+        results.seed,
+        count(results.workers as u64, "worker", "workers"),
+        span(results.seconds),
+    )
+}
+
+/// What a reader has to know beside the verdict, and the verdict.
+fn last_lines(results: &Results, paint: Paint) -> Vec<String> {
+    let verdict = verdict(results);
+    let mut lines = Vec::new();
+    if !verdict.beside.is_empty() {
+        lines.push(verdict.beside.join("; "));
+    }
+    let cases = cases(results);
+    let of = if cases > 0 {
+        format!(" in {}", count(cases, "case", "cases"))
+    } else {
+        String::new()
+    };
+    lines.push(paint.tone(verdict.tone, verdict.headline) + &of);
+    lines
+}
+
+fn lanes(results: &Results, paint: Paint) -> Vec<String> {
+    if results.lanes.is_empty() {
+        return vec![paint.tone(Tone::Caution, "no kind of case was asked for")];
+    }
+    table(
+        results
+            .lanes
+            .iter()
+            .map(|lane| lane_row(lane, results.seconds, paint)),
+        "lrrr",
+    )
+}
+
+fn lane_row(lane: &Lane, seconds: f64, paint: Paint) -> Vec<String> {
+    let name = fit(&lane.name, 24);
+    if lane.cases == 0 {
+        return vec![
+            name,
+            "0".to_owned(),
+            paint.tone(Tone::Caution, "no case ran"),
+        ];
+    }
+    let rate = rate(lane.cases, seconds).map_or(String::new(), |rate| format!("{rate} a second"));
+    vec![
+        name,
+        thousands(lane.cases),
+        rate,
+        format!("{} of workers' time", span(lane.worker_seconds)),
+    ]
+}
+
+fn comparisons(comparisons: &[Comparison], paint: Paint) -> Vec<String> {
+    if comparisons.is_empty() {
+        return vec![paint.tone(Tone::Caution, "no two readers were compared")];
+    }
+    let titles = [
+        "aspect",
+        "who with whom",
+        "compared",
+        "both accept",
+        "both refuse",
+        "differ",
+    ];
+    let titles = titles.map(|title| paint.faint(title)).to_vec();
+    let rows = comparisons.iter().map(|row| {
+        vec![
+            fit(&row.aspect, 16),
+            fit(&format!("{} with {}", row.subject, row.reference), 36),
+            thousands(row.compared),
+            thousands(row.both_accept),
+            thousands(row.both_refuse),
+            paint.unwanted(row.differ()),
+        ]
+    });
+    table(std::iter::once(titles).chain(rows), "llrrrr")
+}
+
+fn msl(results: &Results, paint: Paint) -> Vec<String> {
+    let msl = &results.msl;
+    if *msl == Msl::default() {
+        return vec![paint.tone(Tone::Caution, "no entry point was translated")];
+    }
+    let refused = msl.refused.values().sum();
+    let facts = format!(
+        "{} translated, {} held against their slots, {} refused as they should be",
+        count(msl.translated, "entry point", "entry points"),
+        count(msl.arguments, "argument", "arguments"),
+        thousands(refused),
+    );
+    let mut lines = wrapped("", &facts, 2);
+    lines.extend(tally("refused", &by_count(&msl.refused)));
+    lines
+}
+
+fn gpu(engines: &[EngineRow], paint: Paint) -> Vec<String> {
+    if engines.is_empty() {
+        return vec![paint.tone(Tone::Caution, "no engine replayed anything")];
+    }
+    let mut lines: Vec<String> = engines
+        .iter()
+        .flat_map(|engine| engine_lines(engine, paint))
+        .collect();
+    let meaning = GPU_MEANING
+        .iter()
+        .map(|(name, meaning)| vec![paint.faint(name), paint.faint(meaning)]);
+    lines.extend(table(meaning, "ll"));
+    lines
+}
+
+fn engine_lines(engine: &EngineRow, paint: Paint) -> Vec<String> {
+    let mut lines = vec![paint.strong(fit(&engine.engine, WIDTH - 2))];
+    lines.extend(
+        wrapped("", &plain(&engine.driver), 0)
+            .iter()
+            .map(|line| paint.faint(line)),
+    );
+    if engine.replays == 0 {
+        lines.push(paint.tone(Tone::Caution, "no stream was replayed"));
+    } else {
+        lines.extend(wrapped("", &engine_facts(engine), 2));
+        lines.extend(two_by_two(engine, paint));
+        lines.extend(tally(
+            "left to the device",
+            &by_count(&engine.left_to_device),
+        ));
+    }
+    lines.push(String::new());
+    lines
+}
+
+fn engine_facts(engine: &EngineRow) -> String {
+    let compared = if engine.executes {
+        format!(
+            "{} compared with the shadow",
+            count(engine.bytes_compared, "byte", "bytes")
+        )
+    } else {
+        "validates only, no bytes to compare".to_owned()
+    };
+    let mut facts = format!(
+        "{}, {}, {compared}",
+        count(engine.replays, "stream", "streams"),
+        count(engine.commands, "command", "commands"),
+    );
+    if engine.not_foretold > 0 {
+        facts.push_str(&format!(
+            ", {} not foretold",
+            count(engine.not_foretold, "resource", "resources")
+        ));
+    }
+    if engine.devices_lost > 0 {
+        facts.push_str(&format!(
+            ", {} lost",
+            count(engine.devices_lost, "device", "devices")
+        ));
+    }
+    facts
+}
+
+fn two_by_two(engine: &EngineRow, paint: Paint) -> Vec<String> {
+    let cells = &engine.table;
+    let row = |name: &str, cells: [(String, &str); 3]| {
+        let mut row = vec![name.to_owned()];
+        row.extend(
+            cells
+                .into_iter()
+                .flat_map(|(number, word)| [number, word.to_owned()]),
+        );
+        row
+    };
+    let title = |text: &'static str| (String::new(), text);
+    let mut titles = row(
+        "",
+        [
+            title("GPU: no error"),
+            title("GPU: error there"),
+            title("GPU: error elsewhere"),
+        ],
+    );
+    titles
+        .iter_mut()
+        .for_each(|title| *title = paint.faint(&*title));
+    let accepts = [
+        (thousands(cells.sound), "sound"),
+        (paint.unwanted(cells.got_through), "got through"),
+        (thousands(cells.left_to_device), "left to the device"),
+    ];
+    let refuses = [
+        (paint.unwanted(cells.over_refusal), "over-refused"),
+        (thousands(cells.right), "right"),
+        (thousands(cells.masked), "masked"),
+    ];
+    table(
+        [
+            titles,
+            row("CheckRanges accepts", accepts),
+            row("CheckRanges refuses", refuses),
+        ],
+        "lrlrlrl",
+    )
+}
+
+fn coverage(grids: &[Grid], paint: Paint) -> Vec<String> {
+    if grids.is_empty() {
+        return vec![paint.tone(Tone::Caution, "not counted")];
+    }
+    let rows = grids.iter().map(|grid| {
+        let (reached, possible) = (grid.reached() as u64, grid.possible() as u64);
+        let of = format!("{} of {}", thousands(reached), thousands(possible));
+        vec![fit(&grid.name, 40), of, percent(reached, possible)]
+    });
+    let mut lines = Vec::new();
+    for (line, grid) in table(rows, "lrr").into_iter().zip(grids) {
+        lines.push(line);
+        lines.extend(missed(grid));
+    }
+    lines
+}
+
+fn missed(grid: &Grid) -> Vec<String> {
+    let missed = grid.missed();
+    if missed.is_empty() {
+        return Vec::new();
+    }
+    let mut names: Vec<String> = missed
+        .iter()
+        .take(NAMES)
+        .map(|(row, column)| {
+            if grid.columns.len() > 1 {
+                format!("{row} {column}")
+            } else {
+                (*row).to_owned()
+            }
+        })
+        .collect();
+    if missed.len() > NAMES {
+        names.push(format!(
+            "and {} more",
+            thousands((missed.len() - NAMES) as u64)
+        ));
+    }
+    wrapped("  not reached:", &plain(&names.join(", ")), 4)
+}
+
+fn not_run(parts: &[NotRun], paint: Paint) -> Vec<String> {
+    let mut lines = Vec::new();
+    for part in parts {
+        let what = paint.tone(Tone::Caution, format!("{}:", plain(&part.what)));
+        lines.extend(wrapped(&what, &plain(&part.why), 2));
+        lines.push(format!("  mend: {}", plain(&part.mend)));
+    }
+    lines
+}
+
+fn findings(findings: &[FindingRow], paint: Paint) -> Vec<String> {
+    let mut lines: Vec<String> = findings
+        .iter()
+        .take(FINDINGS)
+        .flat_map(|row| finding(row, paint))
+        .collect();
+    if findings.len() > FINDINGS {
+        lines.push(format!(
+            "and {} more, all of them in the report",
+            thousands((findings.len() - FINDINGS) as u64)
+        ));
+    }
+    lines
+}
+
+fn finding(row: &FindingRow, paint: Paint) -> Vec<String> {
+    let mut lines = wrapped("", &plain(&row.signature), 2);
+    lines[0] = paint.tone(Tone::Bad, &lines[0]);
+    lines.extend(wrapped(" ", &plain(&row.summary), 2));
+    lines.push(format!(
+        "  seen {}, first after {}",
+        count(row.seen, "time", "times"),
+        span(row.at)
+    ));
+    lines.push(format!("  file   {}", plain(&row.file)));
+    lines.push(format!("  rerun  {}", plain(&row.repro)));
+    lines
+}
+
+/// Names with their counts, the largest first, shortened.
+fn tally(title: &str, counts: &[(&str, u64)]) -> Vec<String> {
+    if counts.is_empty() {
+        return Vec::new();
+    }
+    let mut names: Vec<String> = counts
+        .iter()
+        .take(NAMES)
+        .map(|(name, count)| format!("{} {}", plain(name), thousands(*count)))
+        .collect();
+    if counts.len() > NAMES {
+        let rest = counts[NAMES..].iter().map(|(_, count)| count).sum();
+        names.push(format!(
+            "{} more kinds {}",
+            counts.len() - NAMES,
+            thousands(rest)
+        ));
+    }
+    wrapped(&format!("{title}:"), &names.join(", "), 2)
+}
+
+/// Untrusted text in at most so many columns.
+fn fit(text: &str, columns: usize) -> String {
+    truncate_str(&plain(text), columns, "…").into_owned()
+}
+
+/// Rows with their columns aligned, `l` or `r`, two columns apart.
+fn table(rows: impl IntoIterator<Item = Vec<String>>, aligned: &str) -> Vec<String> {
+    let rows: Vec<Vec<String>> = rows.into_iter().collect();
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| measure_text_width(cell))
+            .max()
+    };
+    let columns: Vec<(usize, Alignment)> = aligned
+        .chars()
+        .enumerate()
+        .map(|(i, side)| {
+            (
+                width(i).unwrap_or(0),
+                if side == 'r' {
+                    Alignment::Right
+                } else {
+                    Alignment::Left
+                },
+            )
+        })
+        .collect();
+    rows.iter().map(|row| aligned_row(row, &columns)).collect()
+}
+
+fn aligned_row(row: &[String], columns: &[(usize, Alignment)]) -> String {
+    let cells = row
+        .iter()
+        .zip(columns)
+        .map(|(cell, &(width, side))| pad_str(cell, width, side, None));
+    cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+}
+
+/// A title and words behind it, broken between words at the width; lines after the first are indented.
+fn wrapped(title: &str, words: &str, indent: usize) -> Vec<String> {
+    let mut lines = vec![title.to_owned()];
+    for word in words.split(' ').filter(|word| !word.is_empty()) {
+        let line = lines.last_mut().expect("starts with one line");
+        let used = measure_text_width(line);
+        if used == 0 {
+            line.push_str(word);
+        } else if used + 1 + measure_text_width(word) <= WIDTH - 2 {
+            line.push_str(&format!(" {word}"));
+        } else {
+            lines.push(format!("{:indent$}{word}", ""));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_break_between_words_and_keep_to_the_width() {
+        let lines = wrapped("title:", &"word ".repeat(60), 4);
+        assert!(
+            lines.len() > 1 && lines.iter().all(|line| line.len() <= WIDTH - 2),
+            "{lines:?}"
+        );
+        assert!(lines[1].starts_with("    word"));
+    }
+}

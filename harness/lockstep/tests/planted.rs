@@ -1,0 +1,90 @@
+//! A reader that is wrong on purpose is found out, by the comparison and by the GPU, each alone.
+//!
+//! The wrong reader is the native one, but that it lets DispatchIndirect begin where only 8 of its 12 bytes are left.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use lockstep::campaign::{self, Budget, Cast, Plan};
+use lockstep::case::BufferFacts;
+use lockstep::generators::Lane;
+use lockstep::gpu::engine::Engine;
+use lockstep::readers::native::Native;
+use lockstep::readers::replay_js::replay_js;
+use lockstep::report::results::Results;
+use lockstep::setup;
+use wire::{Cmd, Op, RangeRefusal, Reason};
+
+/// wire.md section 5 with 8 in place of 12: "DispatchIndirect: offset + 12 <= size".
+fn eight_bytes(cmds: &[Cmd<'_>], buffers: &BTreeMap<u32, BufferFacts>, bound: u32) -> Result<(), RangeRefusal> {
+    for (command, cmd) in cmds.iter().enumerate() {
+        let one = std::slice::from_ref(cmd);
+        let checked = lockstep::readers::native::check_ranges(one, buffers, bound);
+        let enough = |size: u64| cmd.u64_at(1).checked_add(8).is_some_and(|end| end <= size);
+        let passes = cmd.op == Op::DispatchIndirect && buffers.get(&cmd.args[0]).is_some_and(|buffer| enough(buffer.size));
+        match checked {
+            Err(refused) if !(passes && refused.reason == Reason::OutOfRange) => {
+                return Err(RangeRefusal { command, ..refused });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Some two seconds of cases on two cores, always the same ones.
+fn campaign(cast: Cast, lanes: &[Lane]) -> Results {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = Plan {
+        seed: 1,
+        budget: Budget::Cases(16384),
+        workers: 2,
+        lanes: lanes.to_vec(),
+        shard: (0, 1),
+        findings: folder.path().to_path_buf(),
+    };
+    campaign::run(&plan, &cast, &AtomicBool::new(false), &mut |_| {})
+}
+
+fn wrong_reader() -> Cast {
+    Cast {
+        subject: Box::new(|| Box::new(Native::with_ranges("eight-bytes", eight_bytes))),
+        references: Vec::new(),
+        layout_subject: Box::new(|| Box::new(Native::default())),
+        layout_references: Vec::new(),
+        engines: Vec::new(),
+        not_run: Vec::new(),
+    }
+}
+
+fn signatures(results: &Results) -> Vec<&str> {
+    results.findings.iter().map(|finding| finding.signature.as_str()).collect()
+}
+
+#[test]
+fn the_comparison_finds_it() {
+    let parts = setup::look();
+    let deno = parts.deno.expect("deno, which `cargo lockstep test` brings");
+    let mut cast = wrong_reader();
+    cast.references.push(Box::new(move || {
+        let deno = deno.clone();
+        Box::new(replay_js(&parts.root, move || setup::deno_command(&deno)))
+    }));
+    let results = campaign(cast, &[Lane::Streams]);
+    assert_eq!(
+        signatures(&results),
+        ["ranges: eight-bytes vs replay-js: accept vs out-of-range DispatchIndirect"],
+        "and nothing else: the readers agree on all the rest"
+    );
+}
+
+#[test]
+fn the_gpu_finds_it_alone() {
+    let available = Engine::available();
+    let gpu = available.iter().find(|engine| engine.executes).expect("a GPU adapter; `cargo lockstep doctor` says more");
+    let mut cast = wrong_reader();
+    cast.engines = vec![gpu.id.clone()];
+    let results = campaign(cast, &[Lane::Replays]);
+    let due = format!("gpu: eight-bytes on {}: accepted DispatchIndirect and the GPU refuses its range", gpu.id);
+    assert_eq!(signatures(&results), [due.as_str()], "and nothing else");
+}

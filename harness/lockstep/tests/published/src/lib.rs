@@ -1,0 +1,1 @@
+//! Names packages; holds no code.

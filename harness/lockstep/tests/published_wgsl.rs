@@ -1,0 +1,308 @@
+//! The WGSL that published crates ship, through `lockstep shaders`: a layout for each entry point, and no problem at the newest
+//! and at an old macOS. One test a file.
+//!
+//! `published/Cargo.toml` names the crates and their versions; cargo fetches them, and nothing of theirs is built or kept here.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{Metadata, MetadataCommand, Package};
+use libtest_mimic::{Arguments, Failed, Trial};
+use lockstep::shaders::{Fault, FileReport, check_file};
+
+/// The crates, by name and version: those of `published/Cargo.toml`, and of what they depend on those that have WGSL too.
+const CRATES: [(&str, &str); 8] = [
+    ("cryoglyph", "0.1.0"),
+    ("egui-wgpu", "0.37.0"),
+    ("iced_wgpu", "0.14.0"),
+    ("vello_shaders", "0.11.0"),
+    ("vello_sparse_shaders", "0.0.4"),
+    ("wgpu", "30.0.2"),
+    ("wgpu-core", "30.0.2"),
+    ("wgpu-hal", "30.0.2"),
+];
+
+/// Why a file is not checked by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unfit {
+    /// vello's preprocessor makes WGSL of it; the test does so too, see [`preprocess`].
+    Template,
+    /// It names what another file declares; see [`JOINED`].
+    Part,
+    /// It uses immediates, which the layout has no place for.
+    Immediates,
+}
+
+use Unfit::{Immediates, Part, Template};
+
+/// The files that are not checked by themselves. One that is fine by itself may not stand here.
+const UNFIT: [(&str, Unfit); 28] = [
+    ("iced_wgpu/src/shader/image.wgsl", Part),
+    ("iced_wgpu/src/shader/quad/gradient.wgsl", Part),
+    ("iced_wgpu/src/shader/quad/solid.wgsl", Part),
+    ("iced_wgpu/src/shader/triangle/gradient.wgsl", Part),
+    ("iced_wgpu/src/shader/triangle/solid.wgsl", Part),
+    ("vello_shaders/shader/backdrop.wgsl", Template),
+    ("vello_shaders/shader/backdrop_dyn.wgsl", Template),
+    ("vello_shaders/shader/bbox_clear.wgsl", Template),
+    ("vello_shaders/shader/binning.wgsl", Template),
+    ("vello_shaders/shader/clip_leaf.wgsl", Template),
+    ("vello_shaders/shader/clip_reduce.wgsl", Template),
+    ("vello_shaders/shader/coarse.wgsl", Template),
+    ("vello_shaders/shader/draw_leaf.wgsl", Template),
+    ("vello_shaders/shader/draw_reduce.wgsl", Template),
+    ("vello_shaders/shader/fine.wgsl", Template),
+    ("vello_shaders/shader/flatten.wgsl", Template),
+    ("vello_shaders/shader/path_count.wgsl", Template),
+    ("vello_shaders/shader/path_count_setup.wgsl", Template),
+    ("vello_shaders/shader/path_tiling.wgsl", Template),
+    ("vello_shaders/shader/path_tiling_setup.wgsl", Template),
+    ("vello_shaders/shader/pathtag_reduce.wgsl", Template),
+    ("vello_shaders/shader/pathtag_reduce2.wgsl", Template),
+    ("vello_shaders/shader/pathtag_scan.wgsl", Template),
+    ("vello_shaders/shader/pathtag_scan1.wgsl", Template),
+    ("vello_shaders/shader/tile_alloc.wgsl", Template),
+    ("vello_shaders/shader/shared/util.wgsl", Part),
+    (
+        "wgpu-core/src/indirect_validation/validate_draw.wgsl",
+        Immediates,
+    ),
+    (
+        "wgpu-core/src/timestamp_normalization/timestamp_normalization.wgsl",
+        Part,
+    ),
+];
+
+/// The shaders that a crate joins from several files, by the folder and the files, as its `concat!` has them. The one of
+/// wgpu-core is left out, since it has immediates.
+const JOINED: [(&str, &str, &[&str]); 5] = [
+    ("iced_wgpu", "src/shader", &["vertex", "image"]),
+    (
+        "iced_wgpu",
+        "src/shader",
+        &["color", "quad", "vertex", "quad/solid"],
+    ),
+    (
+        "iced_wgpu",
+        "src/shader",
+        &[
+            "quad",
+            "vertex",
+            "quad/gradient",
+            "color",
+            "color/linear_rgb",
+        ],
+    ),
+    (
+        "iced_wgpu",
+        "src/shader",
+        &["triangle", "triangle/solid", "color"],
+    ),
+    (
+        "iced_wgpu",
+        "src/shader",
+        &["triangle", "triangle/gradient", "color", "color/linear_rgb"],
+    ),
+];
+
+/// The names that vello's preprocessor is given, each set for one variant of the shaders (`shader/permutations` of the crate).
+const DEFINED: [&[&str]; 4] = [&[], &["small"], &["msaa", "msaa8"], &["msaa", "msaa16"]];
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let tests = match metadata() {
+        Ok(metadata) => tests(&metadata),
+        Err(message) => vec![Trial::test("fetch", || Err(message.into()))],
+    };
+    libtest_mimic::run(&arguments, tests).exit();
+}
+
+/// Has cargo fetch the crates.
+fn metadata() -> Result<Metadata, String> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/published/Cargo.toml");
+    let metadata = MetadataCommand::new()
+        .manifest_path(manifest)
+        .other_options(["--locked".to_owned()])
+        .exec();
+    metadata.map_err(|error| {
+        let text = error.to_string();
+        let said = text
+            .lines()
+            .map(str::trim)
+            .find(|line| line.starts_with("error"))
+            .unwrap_or(&text);
+        format!("the published crates cannot be fetched: {said}")
+    })
+}
+
+fn tests(metadata: &Metadata) -> Vec<Trial> {
+    let mut names = BTreeSet::new();
+    let mut tests = Vec::new();
+    for (name, version) in CRATES {
+        let package = metadata
+            .packages
+            .iter()
+            .find(|package| is(package, name, version));
+        let files = package.map(files).unwrap_or_default();
+        if files.is_empty() {
+            let message = format!("no WGSL found for {name} {version}");
+            tests.push(Trial::test(name, || Err(message.into())));
+        }
+        for (_, folder, parts) in JOINED.iter().filter(|(joined, ..)| *joined == name) {
+            let folder = package.map(|package| package.manifest_path.with_file_name(folder));
+            let folder = PathBuf::from(folder.unwrap_or_default());
+            tests.push(Trial::test(
+                format!("{name}: {}", parts.join(" + ")),
+                move || check_joined(&folder, parts),
+            ));
+        }
+        for (file, path) in files {
+            let file = format!("{name}/{file}");
+            names.insert(file.clone());
+            let unfit = UNFIT
+                .iter()
+                .find(|(unfit, _)| *unfit == file)
+                .map(|(_, why)| *why);
+            tests.push(Trial::test(file, move || check(&path, unfit)));
+        }
+    }
+    tests.push(Trial::test("the list of unfit files", move || {
+        listed(&names)
+    }));
+    tests
+}
+
+fn is(package: &Package, name: &str, version: &str) -> bool {
+    package.name.as_str() == name && package.version.to_string() == version
+}
+
+/// The WGSL files of a package: their paths in it, with slashes, and on disk.
+fn files(package: &Package) -> Vec<(String, PathBuf)> {
+    let Some(folder) = package.manifest_path.parent() else {
+        return Vec::new();
+    };
+    let found = walkdir::WalkDir::new(folder)
+        .sort_by_file_name()
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.into_path());
+    let wgsl = found.filter(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "wgsl")
+    });
+    let name = |path: &Path| {
+        let inside = path.strip_prefix(folder).unwrap_or(path);
+        inside
+            .iter()
+            .map(|part| part.to_string_lossy())
+            .collect::<Vec<_>>()
+            .join("/")
+    };
+    wgsl.map(|path| (name(&path), path)).collect()
+}
+
+fn check(path: &Path, unfit: Option<Unfit>) -> Result<(), Failed> {
+    let source = read(path)?;
+    let report = check_file(path, &source);
+    match (&report.fault, unfit) {
+        (None, None) => no_problem(&report),
+        (None, Some(Immediates)) => {
+            let said = report
+                .entry_points
+                .iter()
+                .filter_map(|entry| entry.no_layout.as_deref());
+            let without = said.filter(|said| said.starts_with("immediates")).count();
+            (without > 0)
+                .then_some(())
+                .ok_or_else(|| "listed, but it has no immediates".into())
+        }
+        (None, Some(why)) => Err(format!("listed as {why:?}, but it is WGSL by itself").into()),
+        (Some(Fault::Template(_)), Some(Template)) => {
+            let folder = path.with_file_name("shared");
+            DEFINED.iter().try_for_each(|defined| {
+                let source = preprocess(&source, &folder, defined)?;
+                no_problem(&check_file(path, &source))
+            })
+        }
+        (Some(Fault::Invalid(_)), Some(Part)) => Ok(()),
+        (Some(fault), listed) => Err(format!("listed as {listed:?}, found {fault:?}").into()),
+    }
+}
+
+fn read(path: &Path) -> Result<String, Failed> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+fn check_joined(folder: &Path, parts: &[&str]) -> Result<(), Failed> {
+    let texts = parts
+        .iter()
+        .map(|part| read(&folder.join(part).with_extension("wgsl")));
+    let source = texts.collect::<Result<Vec<_>, _>>()?.join("\n");
+    no_problem(&check_file(&folder.join(parts.join("+")), &source))
+}
+
+/// What vello's preprocessor makes of a template (`src/compile/preprocess.rs` of the crate) with some names defined: `#import NAME`
+/// is the file of that name in `shared`, and `#ifdef` and its kin keep or drop lines.
+fn preprocess(source: &str, shared: &Path, defined: &[&str]) -> Result<String, Failed> {
+    let mut keeps: Vec<bool> = Vec::new();
+    let mut text = String::new();
+    for line in source.lines() {
+        let mut words = line.split_whitespace();
+        match (
+            words.next().unwrap_or_default(),
+            words.next().unwrap_or_default(),
+        ) {
+            ("#ifdef", name) => keeps.push(defined.contains(&name)),
+            ("#ifndef", name) => keeps.push(!defined.contains(&name)),
+            ("#else", _) => keeps.last_mut().into_iter().for_each(|keep| *keep = !*keep),
+            ("#endif", _) => drop(keeps.pop()),
+            _ if keeps.contains(&false) => {}
+            ("#import", name) => {
+                text += &preprocess(
+                    &read(&shared.join(name).with_extension("wgsl"))?,
+                    shared,
+                    defined,
+                )?;
+            }
+            _ => text = text + line + "\n",
+        }
+    }
+    Ok(text)
+}
+
+/// That every entry point was laid out and translated, or refused for a cause, at each system.
+fn no_problem(report: &FileReport) -> Result<(), Failed> {
+    if let Some(fault) = &report.fault {
+        return Err(format!("{fault:?}").into());
+    }
+    for entry in &report.entry_points {
+        if let Some(why) = &entry.no_layout {
+            return Err(format!("{}: {why}", entry.name).into());
+        }
+        for (system, checked) in &entry.checked {
+            if !checked.problems.is_empty()
+                || (checked.translated == 0 && checked.refused.is_empty())
+            {
+                return Err(format!("{} at macOS {system:?}: {checked:?}", entry.name).into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// That there is enough to call this a test, and that every listed file is there.
+fn listed(names: &BTreeSet<String>) -> Result<(), Failed> {
+    let unknown: Vec<_> = UNFIT
+        .iter()
+        .map(|(file, _)| *file)
+        .filter(|file| !names.contains(*file))
+        .collect();
+    if !unknown.is_empty() {
+        return Err(format!("listed, but no such file: {unknown:?}").into());
+    }
+    let plain = names.len() - UNFIT.len();
+    if plain < 15 {
+        return Err(format!("{plain} files of plain WGSL are too few").into());
+    }
+    Ok(())
+}

@@ -1,0 +1,596 @@
+//! The report's three shapes, of results that fill every field and of results that fill none.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use lockstep::report::results::{
+    Comparison, Coverage, EngineRow, FindingRow, GpuTable, Grid, Lane, Msl, NotRun, RESULTS_FORMAT,
+    Results,
+};
+use lockstep::report::{figures, html, terminal, write_html, write_json};
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn lane(name: &str, cases: u64, worker_seconds: f64) -> Lane {
+    Lane {
+        name: name.into(),
+        cases,
+        worker_seconds,
+    }
+}
+
+fn comparison(
+    aspect: &str,
+    reference: &str,
+    compared: u64,
+    both_accept: u64,
+    both_refuse: u64,
+) -> Comparison {
+    let (aspect, reference) = (aspect.into(), reference.into());
+    Comparison {
+        aspect,
+        subject: "native".into(),
+        reference,
+        compared,
+        both_accept,
+        both_refuse,
+    }
+}
+
+fn counts(list: &[(&str, u64)]) -> BTreeMap<String, u64> {
+    list.iter()
+        .map(|&(name, count)| (name.to_owned(), count))
+        .collect()
+}
+
+/// Every opcode with the reasons of a decoder, its counts out of a formula.
+fn opcode_by_reason() -> Grid {
+    let reasons = &wire::Reason::ALL[3..22];
+    let cells = (0..wire::Op::ALL.len())
+        .map(|row| (0..reasons.len()).map(|column| cell(row, column)).collect());
+    Grid {
+        name: "opcode by reason".into(),
+        rows: wire::Op::ALL
+            .iter()
+            .map(|op| op.name().to_owned())
+            .collect(),
+        columns: reasons
+            .iter()
+            .map(|reason| reason.name().to_owned())
+            .collect(),
+        cells: cells.collect(),
+    }
+}
+
+fn cell(row: usize, column: usize) -> Option<u64> {
+    match (row * 7 + column * 5) % 11 {
+        0..=4 => None,
+        5 if row.is_multiple_of(5) => Some(0),
+        rest => Some(1 << (rest * 2 + row % 3 + column % 2 - 9)),
+    }
+}
+
+fn binding_by_stage() -> Grid {
+    let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect();
+    Grid {
+        name: "binding type by stage".into(),
+        rows: names(&[
+            "uniform buffer",
+            "storage buffer",
+            "sampler",
+            "sampled texture",
+            "storage texture",
+        ]),
+        columns: names(&["vertex", "fragment", "compute"]),
+        cells: vec![
+            vec![Some(20_101), Some(19_877), Some(22_343)],
+            vec![None, Some(7_001), Some(30_555)],
+            vec![Some(1), Some(9_404), Some(9_120)],
+            vec![Some(0), Some(11_872), Some(8_004)],
+            vec![None, Some(3), Some(6_789)],
+        ],
+    }
+}
+
+fn faults() -> Grid {
+    Grid {
+        name: "fault".into(),
+        rows: vec![
+            "one-past-the-end".into(),
+            "cut-stream".into(),
+            "near-2^53".into(),
+        ],
+        columns: vec!["cases".into()],
+        cells: vec![vec![Some(8_123)], vec![Some(4_321)], vec![Some(0)]],
+    }
+}
+
+fn vulkan() -> EngineRow {
+    EngineRow {
+        engine: "wgpu:vulkan:llvmpipe".into(),
+        driver: "llvmpipe (LLVM 15.0.6, 256 bits), Mesa 22.3.6".into(),
+        executes: true,
+        replays: 9_310,
+        commands: 141_729,
+        bytes_compared: 1_234_567_890,
+        not_foretold: 17,
+        devices_lost: 1,
+        table: GpuTable {
+            sound: 6_021,
+            got_through: 1,
+            left_to_device: 1_733,
+            right: 1_204,
+            over_refusal: 2,
+            masked: 349,
+        },
+        left_to_device: counts(&[
+            ("buffer usage", 611),
+            ("copy alignment", 402),
+            ("vertex buffer range", 288),
+            ("bind group", 201),
+            ("texture extent", 97),
+            ("index buffer range", 61),
+            ("usage scope", 40),
+            ("attachment format", 21),
+            ("viewport", 9),
+            ("scissor", 3),
+        ]),
+    }
+}
+
+fn noop() -> EngineRow {
+    let (engine, driver) = ("wgpu:noop".into(), "validates, executes nothing".into());
+    EngineRow {
+        engine,
+        driver,
+        ..EngineRow::default()
+    }
+}
+
+fn findings() -> Vec<FindingRow> {
+    vec![
+        FindingRow {
+            signature: "gpu/wgpu:vulkan:llvmpipe/got-through/CopyBufferToBuffer/out-of-range"
+                .into(),
+            summary: "CheckRanges accepts word 14, CopyBufferToBuffer; the GPU refuses it: \
+                      copy of 64..72 of a buffer of 68 bytes"
+                .into(),
+            file: ".lockstep/findings/3f9c2a1b.case".into(),
+            repro: "lockstep repro .lockstep/findings/3f9c2a1b.case".into(),
+            at: 12.34,
+            seen: 4_211,
+        },
+        FindingRow {
+            signature: "decode/native/exec:./reader/<script>alert('x')</script>/\u{1b}[31m\u{202e}"
+                .into(),
+            summary:
+                "native refuses with bad-enum, the adapter with \"<b>none</b>\" & a new line\nhere"
+                    .into(),
+            file: ".lockstep/findings/77aa01ce.case".into(),
+            repro: "lockstep repro --reader 'exec:./reader' .lockstep/findings/77aa01ce.case"
+                .into(),
+            at: 48.0,
+            seen: 1,
+        },
+    ]
+}
+
+fn sample() -> Results {
+    Results {
+        format: RESULTS_FORMAT,
+        version: "0.1.0".into(),
+        command: "lockstep run --seed 7 --time 60s".into(),
+        seed: 7,
+        started: 1_709_210_096,
+        seconds: 60.25,
+        workers: 2,
+        interrupted: true,
+        lanes: vec![
+            lane("streams", 1_283_441, 52.1),
+            lane("raw", 2_100_007, 14.9),
+            lane("replays", 9_310, 41.7),
+            lane("layouts", 71_255, 11.8),
+            lane("shaders", 0, 0.0),
+        ],
+        comparisons: vec![
+            comparison("decode", "replay-js", 3_383_448, 700_104, 2_683_341),
+            comparison("ranges", "replay-js", 700_104, 500_010, 200_094),
+            comparison(
+                "decode",
+                "exec:go run ./cmd/reader --format 4 --strict",
+                1_000,
+                400,
+                599,
+            ),
+            comparison("slots", "slot-model", 71_255, 71_001, 254),
+        ],
+        msl: Msl {
+            translated: 18_456,
+            arguments: 65_432,
+            refused: counts(&[("missing-binding", 321), ("unsupported-in-version", 45)]),
+        },
+        engines: vec![vulkan(), noop()],
+        coverage: Coverage {
+            grids: vec![opcode_by_reason(), binding_by_stage(), faults()],
+        },
+        findings: findings(),
+        repeated_findings: 4_210,
+        not_run: vec![NotRun {
+            what: "dawn".into(),
+            why: "npm package webgpu is not installed".into(),
+            mend: "lockstep doctor --install dawn".into(),
+        }],
+    }
+}
+
+fn empty() -> Results {
+    Results {
+        format: RESULTS_FORMAT,
+        version: "0.1.0".into(),
+        command: String::new(),
+        seed: 0,
+        started: 0,
+        seconds: 0.0,
+        workers: 0,
+        interrupted: false,
+        lanes: vec![],
+        comparisons: vec![],
+        msl: Msl::default(),
+        engines: vec![],
+        coverage: Coverage::default(),
+        findings: vec![],
+        repeated_findings: 0,
+        not_run: vec![],
+    }
+}
+
+/// A run that found nothing and left nothing out.
+fn clean() -> Results {
+    let mut results = sample();
+    results.interrupted = false;
+    results.findings.clear();
+    results.not_run.clear();
+    results.repeated_findings = 0;
+    results.engines[0].table = GpuTable {
+        got_through: 0,
+        over_refusal: 0,
+        ..vulkan().table
+    };
+    results
+        .comparisons
+        .iter_mut()
+        .for_each(|row| row.both_refuse = row.compared - row.both_accept);
+    results
+}
+
+#[test]
+fn the_summary_of_a_full_run() {
+    insta::assert_snapshot!(terminal::summary(&sample(), false));
+}
+
+#[test]
+fn the_summary_of_an_empty_run() {
+    insta::assert_snapshot!(terminal::summary(&empty(), false));
+}
+
+#[test]
+fn the_summary_keeps_to_its_width_and_ends_in_the_verdict() {
+    let summary = terminal::summary(&sample(), false);
+    for line in summary.lines() {
+        assert!(console::measure_text_width(line) <= 100, "{line}");
+    }
+    assert!(
+        summary.ends_with(
+            "
+2 findings in 3,464,013 cases
+"
+        ),
+        "{summary}"
+    );
+    let clean = terminal::summary(&clean(), false);
+    assert!(
+        clean.ends_with("\nno findings in 3,464,013 cases\n"),
+        "{clean}"
+    );
+}
+
+#[test]
+fn colour_is_only_there_when_asked_and_changes_no_text() {
+    let (plain, coloured) = (
+        terminal::summary(&sample(), false),
+        terminal::summary(&sample(), true),
+    );
+    assert!(!plain.contains('\u{1b}'));
+    assert!(coloured.contains('\u{1b}'));
+    assert_eq!(console::strip_ansi_codes(&coloured), plain);
+}
+
+#[test]
+fn a_long_list_of_findings_is_shortened_in_the_terminal_only() {
+    let mut results = sample();
+    let one = results.findings[0].clone();
+    results.findings = (0..25)
+        .map(|i| FindingRow {
+            signature: format!("finding-number-{i}"),
+            ..one.clone()
+        })
+        .collect();
+    let summary = terminal::summary(&results, false);
+    assert!(summary.contains("and 5 more"), "{summary}");
+    assert!(!summary.contains("finding-number-20"), "{summary}");
+    assert!(html::page(&results).contains("finding-number-24"));
+}
+
+/// Every whole number below a JSON value, but for two that the page shows in another shape.
+fn numbers(value: &Value, key: &str, out: &mut Vec<u64>) {
+    match value {
+        Value::Number(number) if !matches!(key, "started" | "at") => out.extend(number.as_u64()),
+        Value::Array(items) => items.iter().for_each(|item| numbers(item, key, out)),
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(key, item)| numbers(item, key, out)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_page_holds_every_number() {
+    let page = html::page(&sample());
+    let shown: Vec<&str> = page
+        .split(|c: char| !c.is_ascii_digit() && c != ',')
+        .collect();
+    let mut all = Vec::new();
+    numbers(&serde_json::to_value(sample()).unwrap(), "", &mut all);
+    assert!(all.len() > 300);
+    for number in all {
+        let text = figures::thousands(number);
+        assert!(shown.contains(&text.as_str()), "{text} is missing");
+    }
+    for text in [
+        "60.2 s",
+        "12.3 s",
+        "2024-02-29 12:34 UTC",
+        "57,494 a second",
+        "lockstep run --seed 7",
+    ] {
+        assert!(page.contains(text), "{text} is missing");
+    }
+}
+
+#[test]
+fn the_page_escapes_what_it_is_given() {
+    let page = html::page(&sample());
+    assert!(!page.contains("<script") && !page.contains("<b>none</b>"));
+    assert!(page.contains("&lt;script&gt;alert"));
+    assert!(page.contains("&lt;b&gt;none&lt;&#x2f;b&gt;"));
+    assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}'));
+    assert!(page.contains("\\u{202e}") && page.contains("new line\\nhere"));
+}
+
+#[test]
+fn the_page_needs_nothing_from_elsewhere() {
+    let page = html::page(&sample());
+    for outside in [
+        "http:", "https:", "src=", "@import", "url(", "<link", "<script",
+    ] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn the_page_is_well_formed_and_its_tables_say_what_they_are() {
+    for page in [
+        html::page(&sample()),
+        html::page(&clean()),
+        html::page(&empty()),
+    ] {
+        for tag in [
+            "table", "caption", "tr", "td", "th", "div", "section", "article", "details", "ul",
+            "li", "p", "b",
+        ] {
+            let opened = page.matches(&format!("<{tag}>")).count()
+                + page.matches(&format!("<{tag} ")).count();
+            assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+        }
+        assert_eq!(
+            page.matches("<table").count(),
+            page.matches("<caption").count()
+        );
+        assert_eq!(
+            page.matches("<th ").count(),
+            page.matches("<th scope=").count()
+        );
+        assert!(!page.contains("<th>"), "every header says what it heads");
+    }
+}
+
+#[test]
+fn the_page_tells_unreached_from_impossible() {
+    let page = html::page(&Results {
+        coverage: Coverage {
+            grids: vec![binding_by_stage()],
+        },
+        ..sample()
+    });
+    assert_eq!(page.matches("<td class=\"never\">").count(), 2);
+    assert_eq!(page.matches("<td class=\"missed\">0</td>").count(), 1);
+    assert!(page.contains("<li>sampled texture, vertex</li>"));
+}
+
+#[test]
+fn the_verdict_follows_the_results() {
+    assert!(html::page(&sample()).contains("<h1>2 findings</h1>"));
+    assert!(html::page(&clean()).contains("<h1>No findings</h1>"));
+    assert!(!html::page(&clean()).contains("class=\"tag\""));
+    assert!(html::page(&empty()).contains("<h1>No case ran, so nothing is shown</h1>"));
+}
+
+#[test]
+fn numbers_at_their_ends_are_shown() {
+    let results = Results {
+        seed: u64::MAX,
+        seconds: f64::NAN,
+        lanes: vec![lane("raw", u64::MAX, 1e9)],
+        ..sample()
+    };
+    let page = html::page(&results);
+    assert!(page.contains("18446744073709551615") && page.contains("18,446,744,073,709,551,615"));
+    assert!(page.contains("277,777 h 46 min"));
+    assert!(terminal::summary(&results, false).contains("seed 18446744073709551615"));
+}
+
+#[test]
+fn json_comes_back_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made/here/results.json");
+    for results in [sample(), empty()] {
+        write_json(&results, &path).unwrap();
+        let back: Results = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!(back, results);
+    }
+    write_html(&sample(), &path.with_extension("html")).unwrap();
+    assert_eq!(
+        names(path.parent().unwrap()),
+        ["results.html", "results.json"],
+        "nothing half-written is left"
+    );
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = folder.read_dir().unwrap();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_path_that_cannot_be_written_is_named_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, taken) = (folder.path().join("file"), folder.path().join("taken"));
+    std::fs::write(&file, "").unwrap();
+    std::fs::create_dir(&taken).unwrap();
+    for path in [file.join("results.json"), taken] {
+        for error in [
+            write_json(&sample(), &path).unwrap_err(),
+            write_html(&sample(), &path).unwrap_err(),
+        ] {
+            let text = format!("{error:#}");
+            assert!(
+                text.starts_with(&format!("cannot write {}: ", path.display())),
+                "{text}"
+            );
+            assert_eq!(text.lines().count(), 1);
+        }
+    }
+    assert_eq!(
+        names(folder.path()),
+        ["file", "taken"],
+        "nothing half-written is left"
+    );
+}
+
+#[test]
+fn the_schema_describes_what_is_written() {
+    let text = std::fs::read(root().join("reports/results.schema.json")).unwrap();
+    let schema: Value = serde_json::from_slice(&text).unwrap();
+    for results in [sample(), empty()] {
+        fits(
+            &serde_json::to_value(results).unwrap(),
+            &schema,
+            &schema,
+            "results",
+        );
+    }
+}
+
+/// As much of JSON Schema as ours uses. An object's properties are all required, and are the keys that there are.
+fn fits(value: &Value, schema: &Value, root: &Value, at: &str) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let target = root
+            .pointer(&reference[1..])
+            .unwrap_or_else(|| panic!("{at}: no {reference}"));
+        return fits(value, target, root, at);
+    }
+    if let Some(expected) = schema.get("const") {
+        return assert_eq!(value, expected, "{at}");
+    }
+    assert!(
+        is_of(value, &schema["type"]),
+        "{at}: {value} is no {}",
+        schema["type"]
+    );
+    if let (Some(number), Some(least)) = (value.as_f64(), schema["minimum"].as_f64()) {
+        assert!(number >= least, "{at}: {number} is below {least}");
+    }
+    match value {
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| fits(item, &schema["items"], root, at)),
+        Value::Object(fields) => {
+            let named = schema["properties"].is_object();
+            if named {
+                let mut required: Vec<_> = schema["required"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|key| key.as_str())
+                    .collect();
+                required.sort_unstable();
+                assert_eq!(
+                    fields
+                        .keys()
+                        .map(|key| Some(key.as_str()))
+                        .collect::<Vec<_>>(),
+                    required,
+                    "{at}"
+                );
+                let properties = schema["properties"].as_object().unwrap();
+                assert_eq!(
+                    properties.keys().collect::<Vec<_>>(),
+                    fields.keys().collect::<Vec<_>>(),
+                    "{at}"
+                );
+            }
+            for (key, item) in fields {
+                let schema = if named {
+                    &schema["properties"][key]
+                } else {
+                    &schema["additionalProperties"]
+                };
+                fits(item, schema, root, &format!("{at}.{key}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_of(value: &Value, types: &Value) -> bool {
+    let is = |name: &str| match name {
+        "integer" => value.is_u64(),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "null" => value.is_null(),
+        _ => false,
+    };
+    match types {
+        Value::Array(types) => types.iter().filter_map(Value::as_str).any(is),
+        _ => types.as_str().is_some_and(is),
+    }
+}
+
+/// Writes pages into `reports/out`: `cargo test -p lockstep --test report -- --ignored`.
+#[test]
+#[ignore = "for a person's eyes"]
+fn pages_to_look_at() {
+    for (name, results) in [("sample", sample()), ("clean", clean()), ("empty", empty())] {
+        write_html(&results, &root().join(format!("reports/out/{name}.html"))).unwrap();
+    }
+}
