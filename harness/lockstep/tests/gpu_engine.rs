@@ -67,12 +67,7 @@ fn object(id: u32, kind: Kind, refs: &[u32], body: &Value) -> Object {
 }
 
 fn buffer(id: u32, size: u32, usage: u32) -> Object {
-    object(
-        id,
-        Kind::Buffer,
-        &[],
-        &json!({"size": size, "usage": usage}),
-    )
+    object(id, Kind::Buffer, &[], &json!({"size": size, "usage": usage}))
 }
 
 /// A module, a layout and a render pipeline to one r32uint target with the ids `id`, `id` + 1 and `id` + 2.
@@ -89,15 +84,12 @@ fn render(id: u32, kernel: Kernel, groups: &[u32], buffers: &Value) -> [Object; 
 }
 
 fn objects() -> Vec<Object> {
-    let storage =
-        json!({"entries": [{"binding": 0, "visibility": 4, "buffer": {"type": "storage"}}]});
-    let uniform =
-        json!({"entries": [{"binding": 0, "visibility": 2, "buffer": {"hasDynamicOffset": true}}]});
+    let storage = json!({"entries": [{"binding": 0, "visibility": 4, "buffer": {"type": "storage"}}]});
+    let uniform = json!({"entries": [{"binding": 0, "visibility": 2, "buffer": {"hasDynamicOffset": true}}]});
     let instance = json!([{
         "arrayStride": 4, "stepMode": "instance", "attributes": [{"format": "uint32", "offset": 0, "shaderLocation": 0}],
     }]);
-    let bundle =
-        json!({"colorFormats": ["r32uint"], "words": [1, 1, 2, 0, 2, 1, 256, 3, 3, 1, 0, 0]});
+    let bundle = json!({"colorFormats": ["r32uint"], "words": [1, 1, 2, 0, 2, 1, 256, 3, 3, 1, 0, 0]});
     let mut objects = vec![
         buffer(A, 64, COPIES),
         buffer(B, 64, COPIES),
@@ -118,12 +110,7 @@ fn objects() -> Vec<Object> {
             &[],
             &json!({"size": {"width": 3, "height": 2, "depthOrArrayLayers": 2}, "format": "rgba8unorm", "usage": 3, "mipLevelCount": 2}),
         ),
-        object(
-            10,
-            Kind::ShaderModule,
-            &[],
-            &json!({"code": Kernel::Count.wgsl()}),
-        ),
+        object(10, Kind::ShaderModule, &[], &json!({"code": Kernel::Count.wgsl()})),
         object(11, Kind::BindGroupLayout, &[], &storage),
         object(12, Kind::PipelineLayout, &[11], &json!({})),
         object(
@@ -149,12 +136,7 @@ fn objects() -> Vec<Object> {
             &[18, COLORS],
             &json!({"entries": [{"binding": 0, "size": 4}]}),
         ),
-        object(
-            BUNDLE,
-            Kind::RenderBundle,
-            &[UNIFORM_COLOR, COLOR_GROUP],
-            &bundle,
-        ),
+        object(BUNDLE, Kind::RenderBundle, &[UNIFORM_COLOR, COLOR_GROUP], &bundle),
         object(
             24,
             Kind::Texture,
@@ -199,10 +181,7 @@ fn dispatch(x: u32, y: u32, z: u32) -> Vec<u32> {
 
 /// Begins a pass that clears the target to `color`.
 fn clear(color: f32) -> Vec<u32> {
-    c(
-        Op::BeginRenderPass,
-        &[1, VIEW, 0, 2, 1, color.to_bits(), 0, 0, 0, 0],
-    )
+    c(Op::BeginRenderPass, &[1, VIEW, 0, 2, 1, color.to_bits(), 0, 0, 0, 0])
 }
 
 /// Begins a pass with the depth attachment alone: depth ops and read only flag, then stencil's.
@@ -284,23 +263,7 @@ fn place(outcome: &Outcome) -> Option<(Option<usize>, TroubleKind)> {
 fn writes_and_copies() {
     let texture_row = c(
         Op::WriteTexture,
-        &[
-            TARGET,
-            0,
-            0,
-            1,
-            0,
-            0,
-            16,
-            16,
-            0,
-            0,
-            u32::MAX,
-            u32::MAX,
-            4,
-            1,
-            1,
-        ],
+        &[TARGET, 0, 0, 1, 0, 0, 16, 16, 0, 0, u32::MAX, u32::MAX, 4, 1, 1],
     );
     let outcome = run(&[
         write(A, 0, 0, 4),
@@ -309,18 +272,9 @@ fn writes_and_copies() {
         submit(),
         write(A, 60, 127, 1),
     ]);
-    assert_eq!(
-        held(&outcome, A),
-        [1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128]
-    );
-    assert_eq!(
-        held(&outcome, B),
-        [0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-    );
-    assert_eq!(
-        held(&outcome, TARGET),
-        [0, 0, 0, 0, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0]
-    );
+    assert_eq!(held(&outcome, A), [1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128]);
+    assert_eq!(held(&outcome, B), [0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(held(&outcome, TARGET), [0, 0, 0, 0, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0]);
 }
 
 #[test]
@@ -341,23 +295,7 @@ fn texels_come_mip_by_mip_and_layer_by_layer_with_tight_rows() {
     let level = |mip, z, w, h, from: u32, bytes| {
         c(
             Op::WriteTexture,
-            &[
-                LAYERS,
-                mip,
-                0,
-                0,
-                z,
-                0,
-                4 * from,
-                bytes,
-                0,
-                0,
-                4 * w,
-                h,
-                w,
-                h,
-                1,
-            ],
+            &[LAYERS, mip, 0, 0, z, 0, 4 * from, bytes, 0, 0, 4 * w, h, w, h, 1],
         )
     };
     let outcome = run(&[
@@ -365,30 +303,19 @@ fn texels_come_mip_by_mip_and_layer_by_layer_with_tight_rows() {
         level(0, 1, 3, 2, 10, 24),
         level(1, 1, 1, 1, 20, 4),
     ]);
-    let held = words(
-        outcome.textures[&LAYERS]
-            .as_deref()
-            .expect("it can be read back"),
-    );
+    let held = words(outcome.textures[&LAYERS].as_deref().expect("it can be read back"));
     assert_eq!(held, [1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16, 0, 21]);
 }
 
 #[test]
 fn copies_between_textures() {
-    let row = c(
-        Op::WriteTexture,
-        &[LAYERS, 0, 0, 0, 0, 0, 0, 24, 0, 0, 12, 2, 3, 2, 1],
-    );
+    let row = c(Op::WriteTexture, &[LAYERS, 0, 0, 0, 0, 0, 0, 24, 0, 0, 12, 2, 3, 2, 1]);
     let copy = c(
         Op::CopyTextureToTexture,
         &[LAYERS, 0, 1, 0, 0, 0, LAYERS, 0, 0, 1, 1, 0, 2, 1, 1],
     );
     let outcome = run(&[row, copy, submit()]);
-    let held = words(
-        outcome.textures[&LAYERS]
-            .as_deref()
-            .expect("it can be read back"),
-    );
+    let held = words(outcome.textures[&LAYERS].as_deref().expect("it can be read back"));
     assert_eq!(held, [1, 2, 3, 4, 5, 6, 0, 0, 0, 2, 3, 0, 0, 0]);
 }
 
@@ -458,10 +385,7 @@ fn draws_an_instance_inside_the_scissor() {
         submit(),
     ]);
     // One word in, instance 4: the sixth word.
-    assert_eq!(
-        held(&outcome, TARGET),
-        [0, 0, 0, 0, 0, 6, 6, 0, 0, 6, 6, 0, 0, 0, 0, 0]
-    );
+    assert_eq!(held(&outcome, TARGET), [0, 0, 0, 0, 0, 6, 6, 0, 0, 6, 6, 0, 0, 0, 0, 0]);
 }
 
 #[test]
@@ -574,10 +498,7 @@ fn reads_go_to_the_window_in_stream_order() {
     let outcome = replay("wgpu:vulkan", &commands, None, &reads);
     assert_eq!(outcome.trouble, None);
     assert_eq!(words(&outcome.window), [3, 0, 1, 0, 0, 0, 0, 0]);
-    assert_eq!(
-        replay("wgpu:noop", &commands, None, &reads),
-        Outcome::default()
-    );
+    assert_eq!(replay("wgpu:noop", &commands, None, &reads), Outcome::default());
 }
 
 #[rstest]
@@ -648,10 +569,7 @@ fn depth_and_stencil_ops_that_webgpu_takes(#[values("wgpu:vulkan", "wgpu:noop")]
         [[0, 0, 1], [0, 0, 1]],
     ];
     let passes = passes.map(|[d, s]| [depth(d, s), end()].concat());
-    assert_eq!(
-        replay(id, &[passes.concat(), submit()], None, &[]).trouble,
-        None
-    );
+    assert_eq!(replay(id, &[passes.concat(), submit()], None, &[]).trouble, None);
 }
 
 #[rstest]
@@ -740,10 +658,7 @@ fn a_bad_table_makes_no_call(#[case] bad: Object, #[values("wgpu:vulkan", "wgpu:
         "{:?}",
         outcome.trouble
     );
-    let message = outcome
-        .trouble
-        .map(|trouble| trouble.message)
-        .unwrap_or_default();
+    let message = outcome.trouble.map(|trouble| trouble.message).unwrap_or_default();
     assert!(message.starts_with("object 50 ("), "{message}");
     assert!(!outcome.lost);
     let request = Request {
@@ -759,14 +674,7 @@ fn a_bad_table_makes_no_call(#[case] bad: Object, #[values("wgpu:vulkan", "wgpu:
 fn a_lost_device_is_made_anew(#[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
     let mut engine = Engine::open(id).unwrap_or_else(|error| panic!("{error:#}"));
     let (objects, data) = (objects(), data());
-    let words = [
-        write(A, 0, 0, 1),
-        compute(),
-        dispatch(5, 1, 1),
-        end(),
-        submit(),
-    ]
-    .concat();
+    let words = [write(A, 0, 0, 1), compute(), dispatch(5, 1, 1), end(), submit()].concat();
     let request = Request {
         objects: &objects,
         words: &words,
@@ -780,10 +688,7 @@ fn a_lost_device_is_made_anew(#[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
     engine.lose();
     let lost = engine.replay(&request);
     assert!(lost.lost);
-    assert_eq!(
-        lost.trouble.map(|trouble| trouble.kind),
-        Some(TroubleKind::Engine)
-    );
+    assert_eq!(lost.trouble.map(|trouble| trouble.kind), Some(TroubleKind::Engine));
     assert_eq!(engine.replay(&request), before);
 }
 
@@ -792,8 +697,7 @@ fn engines_have_names() {
     let here = Engine::available();
     println!("{here:#?}");
     assert_eq!(
-        here.last()
-            .map(|engine| (engine.id.as_str(), engine.executes)),
+        here.last().map(|engine| (engine.id.as_str(), engine.executes)),
         Some(("wgpu:noop", false))
     );
     for id in ENGINES {
@@ -802,10 +706,7 @@ fn engines_have_names() {
         assert!(here.iter().any(|known| known.id == engine.id()));
         assert_eq!(engine.executes(), id != "wgpu:noop");
     }
-    let error = Engine::open("wgpu:abacus")
-        .map(|_| ())
-        .unwrap_err()
-        .to_string();
+    let error = Engine::open("wgpu:abacus").map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("wgpu:noop"), "{error}");
 }
 

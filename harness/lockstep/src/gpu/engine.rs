@@ -87,10 +87,7 @@ pub(super) struct Errors {
 impl Errors {
     /// The first error since the last call.
     pub(super) fn take(&self) -> Option<(TroubleKind, String)> {
-        self.first
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn keep(&self, error: &wgpu::Error) {
@@ -137,10 +134,7 @@ impl Engine {
             .into_iter()
             .find(|(known, _)| begins(&known.id));
         let Some((id, adapter)) = found else {
-            let here: Vec<_> = Engine::available()
-                .into_iter()
-                .map(|engine| engine.id)
-                .collect();
+            let here: Vec<_> = Engine::available().into_iter().map(|engine| engine.id).collect();
             bail!("no engine `{id}` here; there is {}", here.join(", "));
         };
         let gpu = Gpu::new(&adapter).with_context(|| format!("engine {}", id.id))?;
@@ -184,8 +178,7 @@ impl Engine {
         };
         let executes = self.id.executes;
         let run = || catch_unwind(AssertUnwindSafe(|| gpu.replay(request, executes)));
-        let outcome =
-            quietly(run).map_err(|panic| format!("wgpu panicked: {}", panic_text(&*panic)));
+        let outcome = quietly(run).map_err(|panic| format!("wgpu panicked: {}", panic_text(&*panic)));
         let lost = outcome.is_err() || gpu.hung.get() || gpu.errors.lost.load(Ordering::Acquire);
         let mut outcome = outcome.unwrap_or_else(stopped);
         if !lost {
@@ -254,9 +247,7 @@ impl Gpu {
         let required_limits = wgpu::Limits::default().or_worse_values_from(&adapter.limits());
         let workgroups = required_limits.max_compute_workgroups_per_dimension;
         if workgroups != WORKGROUPS {
-            bail!(
-                "it dispatches at most {workgroups} workgroups a dimension; streams may ask for {WORKGROUPS}"
-            );
+            bail!("it dispatches at most {workgroups} workgroups a dimension; streams may ask for {WORKGROUPS}");
         }
         let descriptor = wgpu::DeviceDescriptor {
             required_limits,
@@ -283,9 +274,7 @@ impl Gpu {
         let commands = match wire::decode(request.words, data) {
             Ok(commands) => commands,
             Err(refusal) => {
-                return stopped(format!(
-                    "the stream is refused, so nothing was called: {refusal}"
-                ));
+                return stopped(format!("the stream is refused, so nothing was called: {refusal}"));
             }
         };
         // Nothing that an earlier case left behind may be taken for this one's.
@@ -328,12 +317,7 @@ impl Gpu {
     }
 
     /// Waits for the queue and, where it executes anything, takes what buffers and textures hold.
-    fn settle(
-        &mut self,
-        table: &Table,
-        outcome: &mut Outcome,
-        executes: bool,
-    ) -> Result<(), Trouble> {
+    fn settle(&mut self, table: &Table, outcome: &mut Outcome, executes: bool) -> Result<(), Trouble> {
         if executes {
             let mut staging = std::mem::take(&mut self.staging);
             readback::all(self, &mut staging, table, outcome)?;
@@ -350,10 +334,7 @@ impl Gpu {
     }
 
     /// Submits, once everything before is done: lavapipe waits for that inside the call, with no end where the work has none.
-    pub(super) fn submit(
-        &self,
-        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
-    ) -> Result<(), Trouble> {
+    pub(super) fn submit(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) -> Result<(), Trouble> {
         self.wait()?;
         self.queue.submit(commands);
         Ok(())
@@ -381,12 +362,7 @@ impl Gpu {
 }
 
 /// Performs the reads. One that mapAsync would refuse is a validation error at its command.
-fn read(
-    request: &Request<'_>,
-    table: &Table,
-    mut commands: impl Iterator<Item = usize>,
-    outcome: &mut Outcome,
-) {
+fn read(request: &Request<'_>, table: &Table, mut commands: impl Iterator<Item = usize>, outcome: &mut Outcome) {
     if request.reads.is_empty() {
         return;
     }
@@ -402,11 +378,7 @@ fn read(
             Err(why) => {
                 let message = format!("read of buffer {}: {why}", read.id);
                 let kind = TroubleKind::Validation;
-                outcome.trouble.get_or_insert(Trouble {
-                    command,
-                    kind,
-                    message,
-                });
+                outcome.trouble.get_or_insert(Trouble { command, kind, message });
             }
         }
     }
@@ -415,21 +387,13 @@ fn read(
 type Bytes = std::ops::Range<usize>;
 
 /// Where a read's bytes stand in its buffer and in the window.
-fn read_range(
-    read: &wire::Read,
-    table: &Table,
-    window: usize,
-) -> Result<(Bytes, Bytes), &'static str> {
+fn read_range(read: &wire::Read, table: &Table, window: usize) -> Result<(Bytes, Bytes), &'static str> {
     let buffer = table.buffer(read.id).ok_or("no buffer")?;
     if !buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
         return Err("it lacks MAP_READ");
     }
     let size = read.size as usize;
-    let inside = |offset: u64, whole: u64| {
-        offset
-            .checked_add(u64::from(read.size))
-            .is_some_and(|end| end <= whole)
-    };
+    let inside = |offset: u64, whole: u64| offset.checked_add(u64::from(read.size)).is_some_and(|end| end <= whole);
     if !inside(read.offset, buffer.size()) {
         return Err("the range ends past the buffer");
     }

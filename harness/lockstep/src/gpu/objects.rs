@@ -139,12 +139,7 @@ impl Cache {
         key.extend(object.kind.word().to_le_bytes());
         // With the count first, references cannot be taken for the start of a body.
         key.extend((object.refs.len() as u32).to_le_bytes());
-        key.extend(
-            object
-                .refs
-                .iter()
-                .flat_map(|&id| table.serial(id).to_le_bytes()),
-        );
+        key.extend(object.refs.iter().flat_map(|&id| table.serial(id).to_le_bytes()));
         key.extend(object.body.as_bytes());
         key
     }
@@ -205,9 +200,7 @@ impl Maker<'_> {
         for object in objects {
             let made = self.object(object, &table).map_err(|refused| {
                 let (kind, why) = match refused {
-                    Refused::Bad(why) => {
-                        (TroubleKind::Validation, format!("bad-descriptor: {why}"))
-                    }
+                    Refused::Bad(why) => (TroubleKind::Validation, format!("bad-descriptor: {why}")),
                     Refused::Device(kind, why) => (kind, why),
                 };
                 let message = format!("object {} ({}): {why}", object.id, object.kind.name());
@@ -410,9 +403,7 @@ const TEXTURE_USAGE: u32 = 0x3F;
 fn texture_usage(bits: u32) -> Result<wgpu::TextureUsages, Refused> {
     match wgpu::TextureUsages::from_bits(bits) {
         Some(usage) if bits & !TEXTURE_USAGE == 0 => Ok(usage),
-        _ => invalid(format!(
-            "usage {bits:#x} has bits that WebGPU does not know"
-        )),
+        _ => invalid(format!("usage {bits:#x} has bits that WebGPU does not know")),
     }
 }
 
@@ -446,10 +437,7 @@ impl Maker<'_> {
         let usage = match wgpu::BufferUsages::from_bits(body.usage) {
             Some(usage) if body.usage & !BUFFER_USAGE == 0 => usage,
             _ => {
-                return invalid(format!(
-                    "usage {:#x} has bits that WebGPU does not know",
-                    body.usage
-                ));
+                return invalid(format!("usage {:#x} has bits that WebGPU does not know", body.usage));
             }
         };
         let descriptor = wgpu::BufferDescriptor {
@@ -463,38 +451,34 @@ impl Maker<'_> {
 
     fn texture(&self, (): (), body: &str) -> Making {
         let body: TextureBody = json(body)?;
-        Ok(Handle::Texture(self.device.create_texture(
-            &wgpu::TextureDescriptor {
-                label: None,
-                size: body.size.size()?,
-                mip_level_count: body.mip_level_count,
-                sample_count: body.sample_count,
-                dimension: body.dimension,
-                format: body.format,
-                usage: texture_usage(body.usage)?,
-                view_formats: &body.view_formats,
-            },
-        )))
+        Ok(Handle::Texture(self.device.create_texture(&wgpu::TextureDescriptor {
+            label: None,
+            size: body.size.size()?,
+            mip_level_count: body.mip_level_count,
+            sample_count: body.sample_count,
+            dimension: body.dimension,
+            format: body.format,
+            usage: texture_usage(body.usage)?,
+            view_formats: &body.view_formats,
+        })))
     }
 
     fn sampler(&self, (): (), body: &str) -> Making {
         let body: SamplerBody = json(body)?;
-        Ok(Handle::Sampler(self.device.create_sampler(
-            &wgpu::SamplerDescriptor {
-                label: None,
-                address_mode_u: body.address_mode_u,
-                address_mode_v: body.address_mode_v,
-                address_mode_w: body.address_mode_w,
-                mag_filter: body.mag_filter,
-                min_filter: body.min_filter,
-                mipmap_filter: body.mipmap_filter,
-                lod_min_clamp: body.lod_min_clamp,
-                lod_max_clamp: body.lod_max_clamp,
-                compare: body.compare,
-                anisotropy_clamp: body.max_anisotropy,
-                border_color: None,
-            },
-        )))
+        Ok(Handle::Sampler(self.device.create_sampler(&wgpu::SamplerDescriptor {
+            label: None,
+            address_mode_u: body.address_mode_u,
+            address_mode_v: body.address_mode_v,
+            address_mode_w: body.address_mode_w,
+            mag_filter: body.mag_filter,
+            min_filter: body.min_filter,
+            mipmap_filter: body.mipmap_filter,
+            lod_min_clamp: body.lod_min_clamp,
+            lod_max_clamp: body.lod_max_clamp,
+            compare: body.compare,
+            anisotropy_clamp: body.max_anisotropy,
+            border_color: None,
+        })))
     }
 }
 
@@ -658,19 +642,14 @@ impl LayoutEntry {
             self.buffer.as_ref().map(BufferLayout::binding),
             self.sampler.as_ref().map(SamplerLayout::binding),
             self.texture.as_ref().map(TextureLayout::binding),
-            self.storage_texture
-                .as_ref()
-                .map(StorageTextureLayout::binding),
+            self.storage_texture.as_ref().map(StorageTextureLayout::binding),
             self.external_texture
                 .as_ref()
                 .map(|_| wgpu::BindingType::ExternalTexture),
         ];
         let mut bindings = bindings.into_iter().flatten();
         let (Some(ty), None) = (bindings.next(), bindings.next()) else {
-            return invalid(format!(
-                "binding {} is not of exactly one type",
-                self.binding
-            ));
+            return invalid(format!("binding {} is not of exactly one type", self.binding));
         };
         let visibility = match wgpu::ShaderStages::from_bits(self.visibility) {
             Some(stages)
@@ -712,8 +691,7 @@ impl GroupEntry {
                     .size
                     .map(|size| wgpu::BufferSize::new(size).ok_or(size))
                     .transpose();
-                let size =
-                    size.or_else(|_| invalid(format!("binding {} has a size of 0", self.binding)))?;
+                let size = size.or_else(|_| invalid(format!("binding {} has a size of 0", self.binding)))?;
                 wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                     buffer,
                     offset: self.offset,
@@ -735,10 +713,7 @@ impl Maker<'_> {
     fn module(&self, (): (), body: &str) -> Making {
         let body: ModuleBody = json(body)?;
         let source = wgpu::ShaderSource::Wgsl(body.code.into());
-        let descriptor = wgpu::ShaderModuleDescriptor {
-            label: None,
-            source,
-        };
+        let descriptor = wgpu::ShaderModuleDescriptor { label: None, source };
         Ok(Handle::Module(self.device.create_shader_module(descriptor)))
     }
 
@@ -770,9 +745,7 @@ impl Maker<'_> {
             bind_group_layouts: &layouts,
             immediate_size: 0,
         };
-        Ok(Handle::PipelineLayout(
-            self.device.create_pipeline_layout(&descriptor),
-        ))
+        Ok(Handle::PipelineLayout(self.device.create_pipeline_layout(&descriptor)))
     }
 
     fn bind_group(&self, table: &Table, refs: &[u32], body: &str) -> Making {
@@ -783,11 +756,7 @@ impl Maker<'_> {
         if resources.len() != body.entries.len() {
             return bad("it takes a layout, then one reference per entry");
         }
-        let layout = referred(
-            table.bind_group_layout(layout),
-            layout,
-            Kind::BindGroupLayout,
-        )?;
+        let layout = referred(table.bind_group_layout(layout), layout, Kind::BindGroupLayout)?;
         let entries = body
             .entries
             .iter()
@@ -799,9 +768,7 @@ impl Maker<'_> {
             layout,
             entries: &entries,
         };
-        Ok(Handle::BindGroup(
-            self.device.create_bind_group(&descriptor),
-        ))
+        Ok(Handle::BindGroup(self.device.create_bind_group(&descriptor)))
     }
 }
 
@@ -1234,23 +1201,20 @@ impl Maker<'_> {
         let mut words = std::mem::take(&mut body.words);
         let at = |position: u32| refs.get(position as usize - 1).copied();
         wire::remap_bundle(&mut words, at).or_else(|refusal| bad(format!("words: {refusal}")))?;
-        let commands =
-            wire::decode_bundle(&words).or_else(|refusal| bad(format!("words: {refusal}")))?;
-        let mut encoder =
-            self.device
-                .create_render_bundle_encoder(&wgpu::RenderBundleEncoderDescriptor {
-                    label: None,
-                    color_formats: &body.color_formats,
-                    depth_stencil: body.depth_stencil_format.map(|format| {
-                        wgpu::RenderBundleDepthStencil {
-                            format,
-                            depth_read_only: body.depth_read_only,
-                            stencil_read_only: body.stencil_read_only,
-                        }
-                    }),
-                    sample_count: body.sample_count,
-                    multiview: None,
-                });
+        let commands = wire::decode_bundle(&words).or_else(|refusal| bad(format!("words: {refusal}")))?;
+        let mut encoder = self
+            .device
+            .create_render_bundle_encoder(&wgpu::RenderBundleEncoderDescriptor {
+                label: None,
+                color_formats: &body.color_formats,
+                depth_stencil: body.depth_stencil_format.map(|format| wgpu::RenderBundleDepthStencil {
+                    format,
+                    depth_read_only: body.depth_read_only,
+                    stencil_read_only: body.stencil_read_only,
+                }),
+                sample_count: body.sample_count,
+                multiview: None,
+            });
         // Every call on an encoder that was refused panics.
         if let Some((kind, why)) = self.errors.take() {
             return Err(Refused::Device(kind, why));
@@ -1264,9 +1228,7 @@ impl Maker<'_> {
         // `finish` panics over what any other call of wgpu reports as a validation error.
         let finish = || encoder.finish(&wgpu::RenderBundleDescriptor { label: None });
         let bundle = quietly(|| catch_unwind(AssertUnwindSafe(finish)));
-        bundle
-            .map(Handle::Bundle)
-            .or_else(|panic| invalid(panic_text(&*panic)))
+        bundle.map(Handle::Bundle).or_else(|panic| invalid(panic_text(&*panic)))
     }
 }
 
@@ -1276,9 +1238,7 @@ fn draw_kinds(cmd: &Cmd<'_>) -> Option<(u32, Kind)> {
         Op::SetPipeline => (cmd.args[0], Kind::RenderPipeline),
         Op::SetBindGroup => (cmd.args[1], Kind::BindGroup),
         Op::SetVertexBuffer => (cmd.args[1], Kind::Buffer),
-        Op::SetIndexBuffer | Op::DrawIndirect | Op::DrawIndexedIndirect => {
-            (cmd.args[0], Kind::Buffer)
-        }
+        Op::SetIndexBuffer | Op::DrawIndirect | Op::DrawIndexedIndirect => (cmd.args[0], Kind::Buffer),
         _ => return None,
     };
     (id != 0).then_some((id, kind))
@@ -1292,28 +1252,18 @@ fn draw_kinds(cmd: &Cmd<'_>) -> Option<(u32, Kind)> {
 /// # Errors
 ///
 /// A buffer range that wgpu's Rust types cannot say: past the buffer's end, where WebGPU refuses too, or empty, where it does not.
-pub(super) fn draw<'a>(
-    to: &mut impl RenderEncoder<'a>,
-    cmd: &Cmd<'_>,
-    table: &'a Table,
-) -> Result<(), String> {
+pub(super) fn draw<'a>(to: &mut impl RenderEncoder<'a>, cmd: &Cmd<'_>, table: &'a Table) -> Result<(), String> {
     let a = cmd.args;
     let buffer = |i: usize| table.buffer(a[i]).expect("kinds are checked before a call");
     match cmd.op {
         Op::SetPipeline => {
-            to.set_pipeline(
-                table
-                    .render_pipeline(a[0])
-                    .expect("kinds are checked before a call"),
-            );
+            to.set_pipeline(table.render_pipeline(a[0]).expect("kinds are checked before a call"));
         }
         Op::SetBindGroup => to.set_bind_group(a[0], table.bind_group(a[1]), &a[3..]),
         Op::Draw => to.draw(range(a[2], a[0]), range(a[3], a[1])),
         Op::DrawIndexed => to.draw_indexed(range(a[2], a[0]), cmd.i32_at(3), range(a[4], a[1])),
         Op::SetVertexBuffer if a[1] == 0 => to.set_vertex_buffer(a[0], None),
-        Op::SetVertexBuffer => {
-            to.set_vertex_buffer(a[0], Some(slice(buffer(1), cmd.u64_at(2), cmd.u64_at(4))?))
-        }
+        Op::SetVertexBuffer => to.set_vertex_buffer(a[0], Some(slice(buffer(1), cmd.u64_at(2), cmd.u64_at(4))?)),
         Op::SetIndexBuffer => {
             let format = if a[1] == 1 {
                 wgpu::IndexFormat::Uint16

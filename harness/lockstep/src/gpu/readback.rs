@@ -50,29 +50,18 @@ enum Copy<'a> {
 /// # Errors
 ///
 /// The device did not finish its work in time.
-pub(super) fn all(
-    gpu: &Gpu,
-    staging: &mut Staging,
-    table: &Table,
-    outcome: &mut Outcome,
-) -> Result<(), Trouble> {
+pub(super) fn all(gpu: &Gpu, staging: &mut Staging, table: &Table, outcome: &mut Outcome) -> Result<(), Trouble> {
     let mut mapped = Vec::new();
     let mut batch = Batch::default();
     for (id, handle) in table.memory() {
         match handle {
-            Handle::Buffer(buffer) if !reads_whole(buffer) => {
-                drop(outcome.buffers.insert(id, None))
-            }
-            Handle::Buffer(buffer) if buffer.size() == 0 => {
-                drop(outcome.buffers.insert(id, Some(Vec::new())))
-            }
+            Handle::Buffer(buffer) if !reads_whole(buffer) => drop(outcome.buffers.insert(id, None)),
+            Handle::Buffer(buffer) if buffer.size() == 0 => drop(outcome.buffers.insert(id, Some(Vec::new()))),
             Handle::Buffer(buffer) if buffer.usage().contains(wgpu::BufferUsages::MAP_READ) => {
                 mapped.push((id, buffer))
             }
             Handle::Buffer(buffer) => batch.buffer(id, buffer),
-            Handle::Texture(texture) if !batch.texture(id, texture) => {
-                drop(outcome.textures.insert(id, None))
-            }
+            Handle::Texture(texture) if !batch.texture(id, texture) => drop(outcome.textures.insert(id, None)),
             _ => (),
         }
         if batch.size >= BATCH {
@@ -111,17 +100,14 @@ impl<'a> Batch<'a> {
     fn texture(&mut self, id: u32, texture: &'a wgpu::Texture) -> bool {
         let format = texture.format();
         let copied = texture.usage().contains(wgpu::TextureUsages::COPY_SRC);
-        let (Some(block), true, 1) = (format.block_copy_size(None), copied, texture.sample_count())
-        else {
+        let (Some(block), true, 1) = (format.block_copy_size(None), copied, texture.sample_count()) else {
             return false;
         };
         if format.is_depth_stencil_format() {
             return false;
         }
         let levels = 0..texture.mip_level_count();
-        let levels = levels
-            .map(|mip| self.level(texture, mip, u64::from(block)))
-            .collect();
+        let levels = levels.map(|mip| self.level(texture, mip, u64::from(block))).collect();
         self.copies.push(Copy::Texture(id, texture, levels));
         true
     }
@@ -178,9 +164,7 @@ impl<'a> Batch<'a> {
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         for copy in &self.copies {
             match copy {
-                Copy::Buffer(_, buffer, at) => {
-                    encoder.copy_buffer_to_buffer(buffer, 0, to, *at, buffer.size())
-                }
+                Copy::Buffer(_, buffer, at) => encoder.copy_buffer_to_buffer(buffer, 0, to, *at, buffer.size()),
                 Copy::Texture(_, texture, levels) => {
                     for (mip, level) in levels.iter().enumerate() {
                         copy_level(&mut encoder, texture, mip as u32, level, to);
@@ -201,9 +185,7 @@ impl<'a> Batch<'a> {
                     outcome.buffers.insert(*id, held);
                 }
                 Copy::Texture(id, _, levels) => {
-                    outcome
-                        .textures
-                        .insert(*id, bytes.map(|bytes| texels(bytes, levels)));
+                    outcome.textures.insert(*id, bytes.map(|bytes| texels(bytes, levels)));
                 }
             }
         }
@@ -215,12 +197,7 @@ fn part(bytes: &[u8], at: u64, size: u64) -> &[u8] {
 }
 
 fn texels(bytes: &[u8], levels: &[Level]) -> Vec<u8> {
-    let mut held = Vec::with_capacity(
-        levels
-            .iter()
-            .map(|level| level.row * level.rows)
-            .sum::<u64>() as usize,
-    );
+    let mut held = Vec::with_capacity(levels.iter().map(|level| level.row * level.rows).sum::<u64>() as usize);
     for level in levels {
         for row in 0..level.rows {
             held.extend_from_slice(part(bytes, level.at + row * level.padded_row, level.row));
@@ -248,9 +225,5 @@ fn copy_level(
         bytes_per_row: Some(level.padded_row as u32),
         rows_per_image: Some(rows as u32),
     };
-    encoder.copy_texture_to_buffer(
-        from,
-        wgpu::TexelCopyBufferInfo { buffer: to, layout },
-        level.size,
-    );
+    encoder.copy_texture_to_buffer(from, wgpu::TexelCopyBufferInfo { buffer: to, layout }, level.size);
 }

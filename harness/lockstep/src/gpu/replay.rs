@@ -45,16 +45,8 @@ enum Pass<'a> {
 }
 
 impl<'a> Replay<'a> {
-    pub(super) fn new(
-        gpu: &'a Gpu,
-        table: &'a Table,
-        commands: &'a [Cmd<'a>],
-        data: &'a [u8],
-    ) -> Self {
-        let last_finish = commands
-            .iter()
-            .rposition(|cmd| cmd.op == Op::Submit)
-            .unwrap_or(0);
+    pub(super) fn new(gpu: &'a Gpu, table: &'a Table, commands: &'a [Cmd<'a>], data: &'a [u8]) -> Self {
+        let last_finish = commands.iter().rposition(|cmd| cmd.op == Op::Submit).unwrap_or(0);
         Replay {
             gpu,
             table,
@@ -121,9 +113,7 @@ impl<'a> Replay<'a> {
     }
 
     fn record(&mut self, index: usize) {
-        let open = self
-            .open
-            .get_or_insert_with(|| Encoder::new(self.gpu, index));
+        let open = self.open.get_or_insert_with(|| Encoder::new(self.gpu, index));
         if open.refused.is_some() {
             return;
         }
@@ -141,9 +131,7 @@ impl<'a> Replay<'a> {
         let data = |offset: u32, length: u32| &self.data[offset as usize..][..length as usize];
         if cmd.op == Op::WriteBuffer {
             let buffer = self.table.buffer(a[0]).expect(CHECKED);
-            self.gpu
-                .queue
-                .write_buffer(buffer, cmd.u64_at(1), data(a[3], a[4]));
+            self.gpu.queue.write_buffer(buffer, cmd.u64_at(1), data(a[3], a[4]));
             return;
         }
         let given = |stride: u32| (stride != u32::MAX).then_some(stride);
@@ -191,9 +179,7 @@ impl<'a> Replay<'a> {
         match (self.gpu.errors.take(), refused) {
             (None, None) => Ok(Some(commands)),
             (None, Some(refused)) => Err(refused),
-            (Some(error), refused) => {
-                Err(self.locate(first, refused.and_then(|r| r.command).unwrap_or(end), error))
-            }
+            (Some(error), refused) => Err(self.locate(first, refused.and_then(|r| r.command).unwrap_or(end), error)),
         }
     }
 
@@ -272,13 +258,7 @@ impl<'a> Encoder<'a> {
             Op::BeginRenderPass => self.pass = Pass::Render(begin_render_pass(encoder, a, table)?),
             Op::CopyBufferToBuffer => {
                 let buffer = |i: usize| table.buffer(a[i]).expect(CHECKED);
-                encoder.copy_buffer_to_buffer(
-                    buffer(0),
-                    cmd.u64_at(1),
-                    buffer(3),
-                    cmd.u64_at(4),
-                    cmd.u64_at(6),
-                );
+                encoder.copy_buffer_to_buffer(buffer(0), cmd.u64_at(1), buffer(3), cmd.u64_at(4), cmd.u64_at(6));
             }
             Op::CopyTextureToTexture => {
                 let size = wgpu::Extent3d {
@@ -286,11 +266,7 @@ impl<'a> Encoder<'a> {
                     height: a[13],
                     depth_or_array_layers: a[14],
                 };
-                encoder.copy_texture_to_texture(
-                    texels(&a[..6], table),
-                    texels(&a[6..12], table),
-                    size,
-                );
+                encoder.copy_texture_to_texture(texels(&a[..6], table), texels(&a[6..12], table), size);
             }
             _ => unreachable!("no command outside a pass"),
         }
@@ -298,11 +274,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-fn in_render_pass<'a>(
-    pass: &mut wgpu::RenderPass<'a>,
-    cmd: &Cmd<'_>,
-    table: &'a Table,
-) -> Result<(), String> {
+fn in_render_pass<'a>(pass: &mut wgpu::RenderPass<'a>, cmd: &Cmd<'_>, table: &'a Table) -> Result<(), String> {
     let a = cmd.args;
     let f = |i: usize| cmd.f32_at(i);
     match cmd.op {
@@ -310,9 +282,7 @@ fn in_render_pass<'a>(
         Op::SetScissorRect => pass.set_scissor_rect(a[0], a[1], a[2], a[3]),
         Op::SetBlendConstant => pass.set_blend_constant(color(a)),
         Op::SetStencilReference => pass.set_stencil_reference(a[0]),
-        Op::ExecuteBundles => {
-            pass.execute_bundles(a[1..].iter().map(|&id| table.bundle(id).expect(CHECKED)))
-        }
+        Op::ExecuteBundles => pass.execute_bundles(a[1..].iter().map(|&id| table.bundle(id).expect(CHECKED))),
         _ => draw(pass, cmd, table)?,
     }
     Ok(())
@@ -324,9 +294,7 @@ fn in_compute_pass(pass: &mut wgpu::ComputePass<'_>, cmd: &Cmd<'_>, table: &Tabl
         Op::SetPipeline => pass.set_pipeline(table.compute_pipeline(a[0]).expect(CHECKED)),
         Op::SetBindGroup => pass.set_bind_group(a[0], table.bind_group(a[1]), &a[3..]),
         Op::Dispatch => pass.dispatch_workgroups(a[0], a[1], a[2]),
-        Op::DispatchIndirect => {
-            pass.dispatch_workgroups_indirect(table.buffer(a[0]).expect(CHECKED), cmd.u64_at(1))
-        }
+        Op::DispatchIndirect => pass.dispatch_workgroups_indirect(table.buffer(a[0]).expect(CHECKED), cmd.u64_at(1)),
         _ => unreachable!("no command of a compute pass"),
     }
 }
@@ -403,10 +371,7 @@ fn begin_render_pass<'a>(
     Ok(encoder.begin_render_pass(&descriptor).forget_lifetime())
 }
 
-fn color_attachment<'a>(
-    a: &[u32; 8],
-    table: &'a Table,
-) -> Option<wgpu::RenderPassColorAttachment<'a>> {
+fn color_attachment<'a>(a: &[u32; 8], table: &'a Table) -> Option<wgpu::RenderPassColorAttachment<'a>> {
     let &[view, resolve_target, load, store, ..] = a;
     // A view of 0 is a hole.
     let (view, _) = table.view(view)?;
@@ -421,10 +386,7 @@ fn color_attachment<'a>(
     })
 }
 
-fn depth_attachment<'a>(
-    a: &[u32; 9],
-    table: &'a Table,
-) -> Result<wgpu::RenderPassDepthStencilAttachment<'a>, String> {
+fn depth_attachment<'a>(a: &[u32; 9], table: &'a Table) -> Result<wgpu::RenderPassDepthStencilAttachment<'a>, String> {
     let &[
         view,
         load,
@@ -448,21 +410,13 @@ fn depth_attachment<'a>(
     Ok(wgpu::RenderPassDepthStencilAttachment {
         view,
         depth_ops: operations(depth.map_err(|why| format!("depth {why}"))?, clear),
-        stencil_ops: operations(
-            stencil.map_err(|why| format!("stencil {why}"))?,
-            stencil_clear,
-        ),
+        stencil_ops: operations(stencil.map_err(|why| format!("stencil {why}"))?, stencil_clear),
     })
 }
 
 /// Holds the ops of one aspect to WebGPU's rule (GPURenderPassDepthStencilAttachment): both are there where the format has the
 /// aspect and it is written, else neither. wgpu has no word for any other case.
-fn aspect_ops(
-    has: bool,
-    read_only: bool,
-    load: u32,
-    store: u32,
-) -> Result<Option<(u32, u32)>, &'static str> {
+fn aspect_ops(has: bool, read_only: bool, load: u32, store: u32) -> Result<Option<(u32, u32)>, &'static str> {
     match (has && !read_only, load, store) {
         (false, 0, 0) => Ok(None),
         (false, ..) if has => Err("ops are given for an aspect that is read only"),
