@@ -51,11 +51,19 @@ const ENGINES: [&str; 2] = ["wgpu:vulkan", "wgpu:noop"];
 fn engine(id: &str) -> MutexGuard<'static, Engine> {
     static OPENED: [OnceLock<Mutex<Engine>>; 2] = [const { OnceLock::new() }; 2];
     let open = || Mutex::new(Engine::open(id).unwrap_or_else(|error| panic!("{error:#}")));
-    OPENED[usize::from(id == ENGINES[1])].get_or_init(open).lock().unwrap_or_else(PoisonError::into_inner)
+    OPENED[usize::from(id == ENGINES[1])]
+        .get_or_init(open)
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
 }
 
 fn object(id: u32, kind: Kind, refs: &[u32], body: &Value) -> Object {
-    Object { id, kind, refs: refs.into(), body: body.to_string() }
+    Object {
+        id,
+        kind,
+        refs: refs.into(),
+        body: body.to_string(),
+    }
 }
 
 fn buffer(id: u32, size: u32, usage: u32) -> Object {
@@ -89,7 +97,12 @@ fn objects() -> Vec<Object> {
         buffer(COUNTED, 16, COPIES | STORAGE),
         buffer(ARGS, 64, COPIES | INDIRECT),
         buffer(COLORS, 512, COPIES | UNIFORM | VERTEX | INDEX),
-        object(TARGET, Kind::Texture, &[], &json!({"size": [4, 4], "format": "r32uint", "usage": TEXTURE})),
+        object(
+            TARGET,
+            Kind::Texture,
+            &[],
+            &json!({"size": [4, 4], "format": "r32uint", "usage": TEXTURE}),
+        ),
         object(VIEW, Kind::TextureView, &[TARGET], &json!({})),
         object(
             LAYERS,
@@ -100,16 +113,36 @@ fn objects() -> Vec<Object> {
         object(10, Kind::ShaderModule, &[], &json!({"code": Kernel::Count.wgsl()})),
         object(11, Kind::BindGroupLayout, &[], &storage),
         object(12, Kind::PipelineLayout, &[11], &json!({})),
-        object(COUNT, Kind::ComputePipeline, &[12, 10], &json!({"compute": {"entryPoint": "main"}})),
-        object(COUNT_GROUP, Kind::BindGroup, &[11, COUNTED], &json!({"entries": [{"binding": 0}]})),
+        object(
+            COUNT,
+            Kind::ComputePipeline,
+            &[12, 10],
+            &json!({"compute": {"entryPoint": "main"}}),
+        ),
+        object(
+            COUNT_GROUP,
+            Kind::BindGroup,
+            &[11, COUNTED],
+            &json!({"entries": [{"binding": 0}]}),
+        ),
     ];
     objects.extend(render(15, Kernel::Instance, &[], &instance));
     objects.push(object(18, Kind::BindGroupLayout, &[], &uniform));
     objects.extend(render(19, Kernel::Uniform, &[18], &json!([])));
     objects.extend([
-        object(COLOR_GROUP, Kind::BindGroup, &[18, COLORS], &json!({"entries": [{"binding": 0, "size": 4}]})),
+        object(
+            COLOR_GROUP,
+            Kind::BindGroup,
+            &[18, COLORS],
+            &json!({"entries": [{"binding": 0, "size": 4}]}),
+        ),
         object(BUNDLE, Kind::RenderBundle, &[UNIFORM_COLOR, COLOR_GROUP], &bundle),
-        object(24, Kind::Texture, &[], &json!({"size": [4, 4], "format": "depth24plus-stencil8", "usage": 16})),
+        object(
+            24,
+            Kind::Texture,
+            &[],
+            &json!({"size": [4, 4], "format": "depth24plus-stencil8", "usage": 16}),
+        ),
         object(DEPTH_VIEW, Kind::TextureView, &[24], &json!({})),
     ]);
     objects
@@ -127,11 +160,19 @@ fn write(id: u32, offset: u32, from: u32, words: u32) -> Vec<u32> {
 }
 
 fn copy(src: u32, src_offset: u32, dst: u32, dst_offset: u32, size: u32) -> Vec<u32> {
-    c(Op::CopyBufferToBuffer, &[src, src_offset, 0, dst, dst_offset, 0, size, 0])
+    c(
+        Op::CopyBufferToBuffer,
+        &[src, src_offset, 0, dst, dst_offset, 0, size, 0],
+    )
 }
 
 fn compute() -> Vec<u32> {
-    [c(Op::BeginComputePass, &[]), c(Op::SetPipeline, &[COUNT]), c(Op::SetBindGroup, &[0, COUNT_GROUP, 0])].concat()
+    [
+        c(Op::BeginComputePass, &[]),
+        c(Op::SetPipeline, &[COUNT]),
+        c(Op::SetBindGroup, &[0, COUNT_GROUP, 0]),
+    ]
+    .concat()
 }
 
 fn dispatch(x: u32, y: u32, z: u32) -> Vec<u32> {
@@ -145,7 +186,10 @@ fn clear(color: f32) -> Vec<u32> {
 
 /// Begins a pass with the depth attachment alone: depth ops and read only flag, then stencil's.
 fn depth(d: [u32; 3], s: [u32; 3]) -> Vec<u32> {
-    c(Op::BeginRenderPass, &[0, 1, DEPTH_VIEW, d[0], d[1], 0, d[2], s[0], s[1], 0, s[2]])
+    c(
+        Op::BeginRenderPass,
+        &[0, 1, DEPTH_VIEW, d[0], d[1], 0, d[2], s[0], s[1], 0, s[2]],
+    )
 }
 
 fn end() -> Vec<u32> {
@@ -166,13 +210,25 @@ fn bytes(words: &[u32]) -> Vec<u8> {
 }
 
 fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect()
+    bytes
+        .as_chunks()
+        .0
+        .iter()
+        .map(|&word| u32::from_le_bytes(word))
+        .collect()
 }
 
 fn replay(id: &str, commands: &[Vec<u32>], stop_after: Option<usize>, reads: &[Read]) -> Outcome {
     let (objects, words, data) = (objects(), commands.concat(), data());
     let mut engine = engine(id);
-    engine.replay(&Request { objects: &objects, words: &words, data: &data, stop_after, reads, window: 32 })
+    engine.replay(&Request {
+        objects: &objects,
+        words: &words,
+        data: &data,
+        stop_after,
+        reads,
+        window: 32,
+    })
 }
 
 /// Replays on both engines without trouble, and gives what the real one did.
@@ -185,21 +241,37 @@ fn run(commands: &[Vec<u32>]) -> Outcome {
 }
 
 fn held(outcome: &Outcome, id: u32) -> Vec<u32> {
-    let memory = if id == TARGET { &outcome.textures } else { &outcome.buffers };
+    let memory = if id == TARGET {
+        &outcome.textures
+    } else {
+        &outcome.buffers
+    };
     words(memory[&id].as_deref().expect("it can be read back"))
 }
 
 /// Where and why it stopped.
 fn place(outcome: &Outcome) -> Option<(Option<usize>, TroubleKind)> {
-    outcome.trouble.as_ref().map(|Trouble { command, kind, .. }| (*command, *kind))
+    outcome
+        .trouble
+        .as_ref()
+        .map(|Trouble { command, kind, .. }| (*command, *kind))
 }
 
 // What is executed.
 
 #[test]
 fn writes_and_copies() {
-    let texture_row = c(Op::WriteTexture, &[TARGET, 0, 0, 1, 0, 0, 16, 16, 0, 0, u32::MAX, u32::MAX, 4, 1, 1]);
-    let outcome = run(&[write(A, 0, 0, 4), copy(A, 4, B, 8, 8), texture_row, submit(), write(A, 60, 127, 1)]);
+    let texture_row = c(
+        Op::WriteTexture,
+        &[TARGET, 0, 0, 1, 0, 0, 16, 16, 0, 0, u32::MAX, u32::MAX, 4, 1, 1],
+    );
+    let outcome = run(&[
+        write(A, 0, 0, 4),
+        copy(A, 4, B, 8, 8),
+        texture_row,
+        submit(),
+        write(A, 60, 127, 1),
+    ]);
     assert_eq!(held(&outcome, A), [1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128]);
     assert_eq!(held(&outcome, B), [0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(held(&outcome, TARGET), [0, 0, 0, 0, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -207,16 +279,30 @@ fn writes_and_copies() {
 
 #[test]
 fn a_write_inside_a_pass_comes_before_what_is_recorded() {
-    let outcome = run(&[write(A, 0, 0, 1), copy(A, 0, B, 0, 4), compute(), write(A, 0, 8, 1), end(), submit()]);
+    let outcome = run(&[
+        write(A, 0, 0, 1),
+        copy(A, 0, B, 0, 4),
+        compute(),
+        write(A, 0, 8, 1),
+        end(),
+        submit(),
+    ]);
     assert_eq!(held(&outcome, B)[0], 9);
 }
 
 #[test]
 fn texels_come_mip_by_mip_and_layer_by_layer_with_tight_rows() {
     let level = |mip, z, w, h, from: u32, bytes| {
-        c(Op::WriteTexture, &[LAYERS, mip, 0, 0, z, 0, 4 * from, bytes, 0, 0, 4 * w, h, w, h, 1])
+        c(
+            Op::WriteTexture,
+            &[LAYERS, mip, 0, 0, z, 0, 4 * from, bytes, 0, 0, 4 * w, h, w, h, 1],
+        )
     };
-    let outcome = run(&[level(0, 0, 3, 2, 0, 24), level(0, 1, 3, 2, 10, 24), level(1, 1, 1, 1, 20, 4)]);
+    let outcome = run(&[
+        level(0, 0, 3, 2, 0, 24),
+        level(0, 1, 3, 2, 10, 24),
+        level(1, 1, 1, 1, 20, 4),
+    ]);
     let held = words(outcome.textures[&LAYERS].as_deref().expect("it can be read back"));
     assert_eq!(held, [1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16, 0, 21]);
 }
@@ -224,7 +310,10 @@ fn texels_come_mip_by_mip_and_layer_by_layer_with_tight_rows() {
 #[test]
 fn copies_between_textures() {
     let row = c(Op::WriteTexture, &[LAYERS, 0, 0, 0, 0, 0, 0, 24, 0, 0, 12, 2, 3, 2, 1]);
-    let copy = c(Op::CopyTextureToTexture, &[LAYERS, 0, 1, 0, 0, 0, LAYERS, 0, 0, 1, 1, 0, 2, 1, 1]);
+    let copy = c(
+        Op::CopyTextureToTexture,
+        &[LAYERS, 0, 1, 0, 0, 0, LAYERS, 0, 0, 1, 1, 0, 2, 1, 1],
+    );
     let outcome = run(&[row, copy, submit()]);
     let held = words(outcome.textures[&LAYERS].as_deref().expect("it can be read back"));
     assert_eq!(held, [1, 2, 3, 4, 5, 6, 0, 0, 0, 2, 3, 0, 0, 0]);
@@ -232,7 +321,14 @@ fn copies_between_textures() {
 
 #[test]
 fn dispatches() {
-    let outcome = run(&[compute(), dispatch(5, 1, 1), dispatch(0, 1, 1), dispatch(1, 2, 3), end(), submit()]);
+    let outcome = run(&[
+        compute(),
+        dispatch(5, 1, 1),
+        dispatch(0, 1, 1),
+        dispatch(1, 2, 3),
+        end(),
+        submit(),
+    ]);
     assert_eq!(held(&outcome, COUNTED), [8, 1, 1, 1]);
 }
 
@@ -249,8 +345,22 @@ fn indirect_dispatches_read_their_counts() {
 #[case::at_the_limit([65535, 1, 1], 16384)]
 fn stored_counts_over_the_limit_do_nothing(#[case] counts: [u32; 3], #[case] first: u32) {
     let (objects, data) = (objects(), bytes(&counts));
-    let words = [write(ARGS, 0, 0, 3), compute(), c(Op::DispatchIndirect, &[ARGS, 0, 0]), end(), submit()].concat();
-    let request = Request { objects: &objects, words: &words, data: &data, stop_after: None, reads: &[], window: 0 };
+    let words = [
+        write(ARGS, 0, 0, 3),
+        compute(),
+        c(Op::DispatchIndirect, &[ARGS, 0, 0]),
+        end(),
+        submit(),
+    ]
+    .concat();
+    let request = Request {
+        objects: &objects,
+        words: &words,
+        data: &data,
+        stop_after: None,
+        reads: &[],
+        window: 0,
+    };
     let outcome = engine("wgpu:vulkan").replay(&request);
     assert_eq!(outcome.trouble, None);
     assert_eq!(held(&outcome, COUNTED)[0], first);
@@ -288,7 +398,10 @@ fn draws_with_indices_and_a_dynamic_offset() {
         c(Op::SetPipeline, &[UNIFORM_COLOR]),
         c(Op::SetBindGroup, &[0, COLOR_GROUP, 1, 256]),
         c(Op::SetIndexBuffer, &[COLORS, 2, 0, 0, 12, 0]),
-        c(Op::SetViewport, &[0, 0, 4f32.to_bits(), 4f32.to_bits(), 0, 1f32.to_bits()]),
+        c(
+            Op::SetViewport,
+            &[0, 0, 4f32.to_bits(), 4f32.to_bits(), 0, 1f32.to_bits()],
+        ),
         c(Op::DrawIndexed, &[3, 1, 0, (-1i32).cast_unsigned(), 0]),
         end(),
         submit(),
@@ -311,7 +424,14 @@ fn draws_indirectly() {
         submit(),
     ]
     .concat();
-    let request = Request { objects: &objects, words: &words, data: &data, stop_after: None, reads: &[], window: 0 };
+    let request = Request {
+        objects: &objects,
+        words: &words,
+        data: &data,
+        stop_after: None,
+        reads: &[],
+        window: 0,
+    };
     let outcome = engine("wgpu:vulkan").replay(&request);
     assert_eq!(outcome.trouble, None);
     assert_eq!(held(&outcome, TARGET), [9; 16]);
@@ -319,7 +439,13 @@ fn draws_indirectly() {
 
 #[test]
 fn executes_bundles() {
-    let outcome = run(&[write(COLORS, 256, 32, 1), clear(0.0), c(Op::ExecuteBundles, &[1, BUNDLE]), end(), submit()]);
+    let outcome = run(&[
+        write(COLORS, 256, 32, 1),
+        clear(0.0),
+        c(Op::ExecuteBundles, &[1, BUNDLE]),
+        end(),
+        submit(),
+    ]);
     assert_eq!(held(&outcome, TARGET), [33; 16]);
 }
 
@@ -354,9 +480,21 @@ fn memory_that_cannot_be_read_is_none() {
 #[test]
 fn reads_go_to_the_window_in_stream_order() {
     let read = |offset: u32, size: u32, to: u32| c(Op::ReadBuffer, &[MAPPED, offset, 0, size, to]);
-    let commands = [read(0, 8, 4), write(A, 0, 0, 4), copy(A, 0, MAPPED, 8, 16), submit(), read(16, 4, 0), read(8, 4, 8)];
+    let commands = [
+        read(0, 8, 4),
+        write(A, 0, 0, 4),
+        copy(A, 0, MAPPED, 8, 16),
+        submit(),
+        read(16, 4, 0),
+        read(8, 4, 8),
+    ];
     let reads = [(0, 8, 4), (16, 4, 0), (8, 4, 8)];
-    let reads = reads.map(|(offset, size, window_offset)| Read { id: MAPPED, offset, size, window_offset });
+    let reads = reads.map(|(offset, size, window_offset)| Read {
+        id: MAPPED,
+        offset,
+        size,
+        window_offset,
+    });
     let outcome = replay("wgpu:vulkan", &commands, None, &reads);
     assert_eq!(outcome.trouble, None);
     assert_eq!(words(&outcome.window), [3, 0, 1, 0, 0, 0, 0, 0]);
@@ -366,7 +504,17 @@ fn reads_go_to_the_window_in_stream_order() {
 #[rstest]
 fn a_read_that_cannot_be_mapped_is_an_error(#[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
     let commands = [submit(), c(Op::ReadBuffer, &[A, 0, 0, 4, 0])];
-    let outcome = replay(id, &commands, None, &[Read { id: A, offset: 0, size: 4, window_offset: 0 }]);
+    let outcome = replay(
+        id,
+        &commands,
+        None,
+        &[Read {
+            id: A,
+            offset: 0,
+            size: 4,
+            window_offset: 0,
+        }],
+    );
     assert_eq!(place(&outcome), Some((Some(1), TroubleKind::Validation)));
 }
 
@@ -402,13 +550,23 @@ fn a_refused_command_is_named(
     #[values("wgpu:vulkan", "wgpu:noop")] id: &str,
 ) {
     let outcome = replay(id, commands, None, &[]);
-    assert_eq!(place(&outcome), Some((Some(command), TroubleKind::Validation)), "{:?}", outcome.trouble);
+    assert_eq!(
+        place(&outcome),
+        Some((Some(command), TroubleKind::Validation)),
+        "{:?}",
+        outcome.trouble
+    );
     assert!(!outcome.lost);
 }
 
 #[rstest]
 fn depth_and_stencil_ops_that_webgpu_takes(#[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
-    let passes = [[[2, 1, 0], [2, 1, 0]], [[0, 0, 1], [2, 2, 0]], [[1, 1, 0], [0, 0, 1]], [[0, 0, 1], [0, 0, 1]]];
+    let passes = [
+        [[2, 1, 0], [2, 1, 0]],
+        [[0, 0, 1], [2, 2, 0]],
+        [[1, 1, 0], [0, 0, 1]],
+        [[0, 0, 1], [0, 0, 1]],
+    ];
     let passes = passes.map(|[d, s]| [depth(d, s), end()].concat());
     assert_eq!(replay(id, &[passes.concat(), submit()], None, &[]).trouble, None);
 }
@@ -428,19 +586,39 @@ fn another_kind_stops_before_the_call(
 ) {
     let commands = [commands, &[write(A, 4, 1, 1), submit()]].concat();
     let outcome = replay(id, &commands, None, &[]);
-    assert_eq!(place(&outcome), Some((Some(command), TroubleKind::WrongKind)), "{:?}", outcome.trouble);
+    assert_eq!(
+        place(&outcome),
+        Some((Some(command), TroubleKind::WrongKind)),
+        "{:?}",
+        outcome.trouble
+    );
     if id == "wgpu:vulkan" {
-        assert_eq!(held(&outcome, A)[..2], [1, 0], "what was written stays, and nothing more is");
+        assert_eq!(
+            held(&outcome, A)[..2],
+            [1, 0],
+            "what was written stays, and nothing more is"
+        );
     }
 }
 
 #[rstest]
 fn a_probe_finishes_what_it_recorded(#[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
-    let commands = [compute(), dispatch(1, 1, 1), dispatch(65536, 1, 1), end(), submit(), write(A, 64, 0, 1)];
+    let commands = [
+        compute(),
+        dispatch(1, 1, 1),
+        dispatch(65536, 1, 1),
+        end(),
+        submit(),
+        write(A, 64, 0, 1),
+    ];
     assert_eq!(replay(id, &commands, Some(3), &[]).trouble, None);
     let refused = Some((Some(4), TroubleKind::Validation));
     assert_eq!(place(&replay(id, &commands, Some(4), &[])), refused);
-    assert_eq!(place(&replay(id, &commands[..4], Some(4), &[])), refused, "also where no Submit follows");
+    assert_eq!(
+        place(&replay(id, &commands[..4], Some(4), &[])),
+        refused,
+        "also where no Submit follows"
+    );
     assert_eq!(replay(id, &commands[..4], None, &[]).trouble, None);
 }
 
@@ -463,14 +641,29 @@ fn a_bad_table_makes_no_call(#[case] bad: Object, #[values("wgpu:vulkan", "wgpu:
     let mut objects = objects();
     objects.push(bad);
     let words = submit();
-    let request = Request { objects: &objects, words: &words, data: &[], stop_after: None, reads: &[], window: 0 };
+    let request = Request {
+        objects: &objects,
+        words: &words,
+        data: &[],
+        stop_after: None,
+        reads: &[],
+        window: 0,
+    };
     let mut engine = engine(id);
     let outcome = engine.replay(&request);
-    assert_eq!(place(&outcome), Some((None, TroubleKind::Validation)), "{:?}", outcome.trouble);
+    assert_eq!(
+        place(&outcome),
+        Some((None, TroubleKind::Validation)),
+        "{:?}",
+        outcome.trouble
+    );
     let message = outcome.trouble.map(|trouble| trouble.message).unwrap_or_default();
     assert!(message.starts_with("object 50 ("), "{message}");
     assert!(!outcome.lost);
-    let request = Request { objects: &objects[..objects.len() - 1], ..request };
+    let request = Request {
+        objects: &objects[..objects.len() - 1],
+        ..request
+    };
     assert_eq!(engine.replay(&request).trouble, None);
 }
 
@@ -481,7 +674,14 @@ fn a_lost_device_is_made_anew(#[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
     let mut engine = Engine::open(id).unwrap_or_else(|error| panic!("{error:#}"));
     let (objects, data) = (objects(), data());
     let words = [write(A, 0, 0, 1), compute(), dispatch(5, 1, 1), end(), submit()].concat();
-    let request = Request { objects: &objects, words: &words, data: &data, stop_after: None, reads: &[], window: 0 };
+    let request = Request {
+        objects: &objects,
+        words: &words,
+        data: &data,
+        stop_after: None,
+        reads: &[],
+        window: 0,
+    };
     let before = engine.replay(&request);
     assert_eq!((before.trouble.as_ref(), before.lost), (None, false));
     engine.lose();
@@ -494,7 +694,10 @@ fn a_lost_device_is_made_anew(#[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
 #[test]
 fn engines_have_names() {
     let here = Engine::available();
-    assert_eq!(here.last().map(|engine| (engine.id.as_str(), engine.executes)), Some(("wgpu:noop", false)));
+    assert_eq!(
+        here.last().map(|engine| (engine.id.as_str(), engine.executes)),
+        Some(("wgpu:noop", false))
+    );
     for id in ENGINES {
         let engine = engine(id);
         assert!(engine.id().starts_with(id) && !engine.driver().is_empty());
@@ -509,7 +712,10 @@ fn engines_have_names() {
 #[rstest]
 #[ignore = "a measurement"]
 fn rates(#[values("wgpu:noop", "wgpu:vulkan")] id: &str) {
-    let objects: Vec<_> = objects().into_iter().filter(|object| !matches!(object.id, B | LAYERS | 24 | DEPTH_VIEW)).collect();
+    let objects: Vec<_> = objects()
+        .into_iter()
+        .filter(|object| !matches!(object.id, B | LAYERS | 24 | DEPTH_VIEW))
+        .collect();
     let pass = |x| [compute(), dispatch(x, 1, 1), dispatch(1, x, 1), end()].concat();
     let commands = [
         write(A, 0, 0, 16),
@@ -534,16 +740,34 @@ fn rates(#[values("wgpu:noop", "wgpu:vulkan")] id: &str) {
         submit(),
     ];
     let (words, data) = (commands.concat(), data());
-    let read = Read { id: MAPPED, offset: 0, size: 16, window_offset: 0 };
-    let request = Request { objects: &objects, words: &words, data: &data, stop_after: None, reads: &[read], window: 64 };
+    let read = Read {
+        id: MAPPED,
+        offset: 0,
+        size: 16,
+        window_offset: 0,
+    };
+    let request = Request {
+        objects: &objects,
+        words: &words,
+        data: &data,
+        stop_after: None,
+        reads: &[read],
+        window: 64,
+    };
     let mut engine = engine(id);
-    assert_eq!(engine.replay(&request).trouble.map(|t| t.message), Some(String::new()).filter(|_| false));
+    assert_eq!(
+        engine.replay(&request).trouble.map(|t| t.message),
+        Some(String::new()).filter(|_| false)
+    );
     for _ in 0..3 {
         let (start, mut replays) = (std::time::Instant::now(), 0);
         while start.elapsed().as_secs() < 2 {
             engine.replay(&request);
             replays += 1;
         }
-        println!("{id}: {:.0} replays/s", f64::from(replays) / start.elapsed().as_secs_f64());
+        println!(
+            "{id}: {:.0} replays/s",
+            f64::from(replays) / start.elapsed().as_secs_f64()
+        );
     }
 }

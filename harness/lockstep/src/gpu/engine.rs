@@ -123,14 +123,24 @@ impl Engine {
     /// workgroups of wire.md section 5.
     pub fn open(id: &str) -> anyhow::Result<Engine> {
         silence_guarded_panics();
-        let begins = |known: &str| known.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
-        let found = adapters(backends_of(id)).into_iter().find(|(known, _)| begins(&known.id));
+        let begins = |known: &str| {
+            known
+                .strip_prefix(id)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        };
+        let found = adapters(backends_of(id))
+            .into_iter()
+            .find(|(known, _)| begins(&known.id));
         let Some((id, adapter)) = found else {
             let here: Vec<_> = Engine::available().into_iter().map(|engine| engine.id).collect();
             bail!("no engine `{id}` here; there is {}", here.join(", "));
         };
         let gpu = Gpu::new(&adapter).with_context(|| format!("engine {}", id.id))?;
-        Ok(Engine { id, adapter, gpu: Some(gpu) })
+        Ok(Engine {
+            id,
+            adapter,
+            gpu: Some(gpu),
+        })
     }
 
     /// Its name.
@@ -157,7 +167,12 @@ impl Engine {
     pub fn replay(&mut self, request: &Request<'_>) -> Outcome {
         let mut gpu = match self.gpu.take().map_or_else(|| Gpu::new(&self.adapter), Ok) {
             Ok(gpu) => gpu,
-            Err(error) => return Outcome { lost: true, ..stopped(format!("{error:#}")) },
+            Err(error) => {
+                return Outcome {
+                    lost: true,
+                    ..stopped(format!("{error:#}"))
+                };
+            }
         };
         let executes = self.id.executes;
         let run = || catch_unwind(AssertUnwindSafe(|| gpu.replay(request, executes)));
@@ -165,16 +180,26 @@ impl Engine {
             Ok((outcome, fate)) => (outcome, fate),
             Err(panic) => (stopped(format!("wgpu panicked: {}", panic_text(&*panic))), Fate::Lost),
         };
-        let fate = if gpu.errors.lost.load(Ordering::Acquire) { fate.max(Fate::Lost) } else { fate };
+        let fate = if gpu.errors.lost.load(Ordering::Acquire) {
+            fate.max(Fate::Lost)
+        } else {
+            fate
+        };
         if fate == Fate::Fine {
             self.gpu = Some(gpu);
             return outcome;
         }
         outcome.lost = true;
-        let trouble = outcome.trouble.get_or_insert_with(|| engine_trouble("no call raised an error"));
+        let trouble = outcome
+            .trouble
+            .get_or_insert_with(|| engine_trouble("no call raised an error"));
         if trouble.kind != TroubleKind::Engine {
             // On a lost device calls fail silently, and then others over what those did not make.
-            *trouble = Trouble { kind: TroubleKind::Engine, message: format!("the device was lost: {}", trouble.message), ..*trouble };
+            *trouble = Trouble {
+                kind: TroubleKind::Engine,
+                message: format!("the device was lost: {}", trouble.message),
+                ..*trouble
+            };
         }
         match fate {
             // Dropping a queue waits for its work.
@@ -203,11 +228,18 @@ enum Fate {
 }
 
 fn stopped(message: String) -> Outcome {
-    Outcome { trouble: Some(engine_trouble(&message)), ..Outcome::default() }
+    Outcome {
+        trouble: Some(engine_trouble(&message)),
+        ..Outcome::default()
+    }
 }
 
 fn engine_trouble(message: &str) -> Trouble {
-    Trouble { command: None, kind: TroubleKind::Engine, message: message.into() }
+    Trouble {
+        command: None,
+        kind: TroubleKind::Engine,
+        message: message.into(),
+    }
 }
 
 impl Gpu {
@@ -217,37 +249,68 @@ impl Gpu {
         if workgroups != WORKGROUPS {
             bail!("it dispatches at most {workgroups} workgroups a dimension; streams may ask for {WORKGROUPS}");
         }
-        let descriptor = wgpu::DeviceDescriptor { required_limits, ..Default::default() };
+        let descriptor = wgpu::DeviceDescriptor {
+            required_limits,
+            ..Default::default()
+        };
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))?;
         let errors = Arc::new(Errors::default());
         let kept = Arc::clone(&errors);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| kept.keep(&error)));
         let kept = Arc::clone(&errors);
         device.set_device_lost_callback(move |_, _| kept.lost.store(true, Ordering::Release));
-        Ok(Gpu { device, queue, errors, cache: Cache::default(), staging: Staging::default() })
+        Ok(Gpu {
+            device,
+            queue,
+            errors,
+            cache: Cache::default(),
+            staging: Staging::default(),
+        })
     }
 
     fn replay(&mut self, request: &Request<'_>, executes: bool) -> (Outcome, Fate) {
         let data = u32::try_from(request.data.len()).unwrap_or(u32::MAX);
         let commands = match wire::decode(request.words, data) {
             Ok(commands) => commands,
-            Err(refusal) => return (stopped(format!("the stream is refused, so nothing was called: {refusal}")), Fate::Fine),
+            Err(refusal) => {
+                return (
+                    stopped(format!("the stream is refused, so nothing was called: {refusal}")),
+                    Fate::Fine,
+                );
+            }
         };
         // Nothing that an earlier case left behind may be taken for this one's.
         self.errors.take();
-        let mut maker = Maker { device: &self.device, errors: &self.errors, cache: &mut self.cache };
+        let mut maker = Maker {
+            device: &self.device,
+            errors: &self.errors,
+            cache: &mut self.cache,
+        };
         let table = match maker.table(request.objects) {
             Ok(table) => table,
             Err(trouble) => {
                 // Says whether the device is lost.
                 self.device.poll(wgpu::PollType::Poll).ok();
-                return (Outcome { trouble: Some(trouble), ..Outcome::default() }, Fate::Fine);
+                return (
+                    Outcome {
+                        trouble: Some(trouble),
+                        ..Outcome::default()
+                    },
+                    Fate::Fine,
+                );
             }
         };
         let trouble = Replay::new(self, &table, &commands, request.data).run(request.stop_after);
-        let mut outcome = Outcome { trouble, ..Outcome::default() };
+        let mut outcome = Outcome {
+            trouble,
+            ..Outcome::default()
+        };
         let fate = self.read_back(&table, &mut outcome, executes);
-        let reads = commands.iter().enumerate().filter(|(_, cmd)| cmd.op == Op::ReadBuffer).map(|(index, _)| index);
+        let reads = commands
+            .iter()
+            .enumerate()
+            .filter(|(_, cmd)| cmd.op == Op::ReadBuffer)
+            .map(|(index, _)| index);
         read(request, &table, reads, &mut outcome);
         if !executes || fate != Fate::Fine {
             outcome.window.clear();
@@ -258,7 +321,9 @@ impl Gpu {
     /// Waits for the queue and takes what buffers and textures hold.
     fn read_back(&mut self, table: &Table, outcome: &mut Outcome, executes: bool) -> Fate {
         let done = if executes {
-            let Gpu { device, queue, staging, .. } = self;
+            let Gpu {
+                device, queue, staging, ..
+            } = self;
             readback::all(device, queue, staging, table, outcome, PATIENCE)
         } else {
             // Writes that no Submit followed are held until the next one.
@@ -271,7 +336,9 @@ impl Gpu {
                 Fate::Hung
             }
             (Ok(()), Some((_, why))) => {
-                outcome.trouble.get_or_insert_with(|| engine_trouble(&format!("reading back: {why}")));
+                outcome
+                    .trouble
+                    .get_or_insert_with(|| engine_trouble(&format!("reading back: {why}")));
                 Fate::Fine
             }
             (Ok(()), None) => Fate::Fine,
@@ -358,7 +425,10 @@ fn adapters(backends: wgpu::Backends) -> Vec<(EngineId, wgpu::Adapter)> {
     for adapter in found {
         let mut id = engine_id(&adapter.get_info());
         let same = |(known, _): &&(EngineId, wgpu::Adapter)| {
-            known.id.strip_prefix(&id.id).is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))
+            known
+                .id
+                .strip_prefix(&id.id)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))
         };
         match named.iter().filter(same).count() {
             0 => (),
@@ -376,8 +446,16 @@ fn rank(info: &wgpu::AdapterInfo) -> (usize, usize) {
         wgpu::DeviceType::VirtualGpu,
         wgpu::DeviceType::Cpu,
     ];
-    let backends = [wgpu::Backend::Metal, wgpu::Backend::Vulkan, wgpu::Backend::Dx12, wgpu::Backend::Gl];
-    let kind = kinds.iter().position(|&kind| kind == info.device_type).unwrap_or(kinds.len());
+    let backends = [
+        wgpu::Backend::Metal,
+        wgpu::Backend::Vulkan,
+        wgpu::Backend::Dx12,
+        wgpu::Backend::Gl,
+    ];
+    let kind = kinds
+        .iter()
+        .position(|&kind| kind == info.device_type)
+        .unwrap_or(kinds.len());
     match backends.iter().position(|&backend| backend == info.backend) {
         Some(backend) => (kind, backend),
         // The noop backend is no adapter of this machine.
@@ -392,15 +470,25 @@ fn engine_id(info: &wgpu::AdapterInfo) -> EngineId {
         (driver, version) => format!("{driver} {version}").trim().into(),
     };
     if info.backend == wgpu::Backend::Noop {
-        return EngineId { id: "wgpu:noop".into(), driver: "wgpu's noop backend".into(), executes: false };
+        return EngineId {
+            id: "wgpu:noop".into(),
+            driver: "wgpu's noop backend".into(),
+            executes: false,
+        };
     }
-    EngineId { id: format!("wgpu:{}:{}", info.backend, slug(&info.name)), driver, executes: true }
+    EngineId {
+        id: format!("wgpu:{}:{}", info.backend, slug(&info.name)),
+        driver,
+        executes: true,
+    }
 }
 
 /// An adapter's name up to its first parenthesis, in lower case, with `-` for everything else.
 fn slug(name: &str) -> String {
     let name = name.split('(').next().unwrap_or_default().to_lowercase();
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words = name
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")
 }
 
@@ -433,6 +521,9 @@ pub(super) fn quietly<T>(body: impl FnOnce() -> T) -> T {
 
 /// What a panic said.
 pub(super) fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
     one_line(text.unwrap_or("no message"))
 }

@@ -149,7 +149,10 @@ impl Cache {
             self.made.clear();
         }
         self.serial += 1;
-        let made = Made { handle, serial: self.serial };
+        let made = Made {
+            handle,
+            serial: self.serial,
+        };
         self.made.insert(key, made.clone());
         made
     }
@@ -201,7 +204,11 @@ impl Maker<'_> {
                     Refused::Device(kind, why) => (kind, why),
                 };
                 let message = format!("object {} ({}): {why}", object.id, object.kind.name());
-                Trouble { command: None, kind, message }
+                Trouble {
+                    command: None,
+                    kind,
+                    message,
+                }
             })?;
             table.0.insert(object.id, made);
         }
@@ -247,7 +254,11 @@ impl Maker<'_> {
 }
 
 fn none(refs: &[u32]) -> Result<(), Refused> {
-    if refs.is_empty() { Ok(()) } else { bad("it takes no references") }
+    if refs.is_empty() {
+        Ok(())
+    } else {
+        bad("it takes no references")
+    }
 }
 
 fn referred<T>(found: Option<T>, id: u32, kind: Kind) -> Result<T, Refused> {
@@ -286,7 +297,11 @@ enum Extent {
 impl Extent {
     fn size(&self) -> Result<wgpu::Extent3d, Refused> {
         let (width, height, depth_or_array_layers) = match *self {
-            Extent::Dict { width, height, depth_or_array_layers } => (width, height, depth_or_array_layers),
+            Extent::Dict {
+                width,
+                height,
+                depth_or_array_layers,
+            } => (width, height, depth_or_array_layers),
             Extent::List(ref list) => match list[..] {
                 [w] => (w, 1, 1),
                 [w, h] => (w, h, 1),
@@ -294,7 +309,11 @@ impl Extent {
                 _ => return bad("size takes one to three numbers"),
             },
         };
-        Ok(wgpu::Extent3d { width, height, depth_or_array_layers })
+        Ok(wgpu::Extent3d {
+            width,
+            height,
+            depth_or_array_layers,
+        })
     }
 }
 
@@ -389,7 +408,9 @@ fn texture_usage(bits: u32) -> Result<wgpu::TextureUsages, Refused> {
 }
 
 fn view(table: &Table, refs: &[u32], body: &str) -> Made1 {
-    let &[id] = refs else { return bad("it takes one reference, its texture") };
+    let &[id] = refs else {
+        return bad("it takes one reference, its texture");
+    };
     let texture = referred(table.texture(id), id, Kind::Texture)?;
     let body: ViewBody = json(body)?;
     let usage = texture_usage(body.usage)?;
@@ -417,7 +438,12 @@ impl Maker<'_> {
             Some(usage) if body.usage & !BUFFER_USAGE == 0 => usage,
             _ => return invalid(format!("usage {:#x} has bits that WebGPU does not know", body.usage)),
         };
-        let descriptor = wgpu::BufferDescriptor { label: None, size: body.size, usage, mapped_at_creation: false };
+        let descriptor = wgpu::BufferDescriptor {
+            label: None,
+            size: body.size,
+            usage,
+            mapped_at_creation: false,
+        };
         Ok(Handle::Buffer(self.device.create_buffer(&descriptor)))
     }
 
@@ -557,7 +583,11 @@ impl BufferLayout {
             BufferKind::ReadOnlyStorage => wgpu::BufferBindingType::Storage { read_only: true },
         };
         let min_binding_size = wgpu::BufferSize::new(self.min_binding_size);
-        wgpu::BindingType::Buffer { ty, has_dynamic_offset: self.has_dynamic_offset, min_binding_size }
+        wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset: self.has_dynamic_offset,
+            min_binding_size,
+        }
     }
 }
 
@@ -581,14 +611,26 @@ impl TextureLayout {
             SampleType::Uint => wgpu::TextureSampleType::Uint,
         };
         let view_dimension = self.view_dimension;
-        wgpu::BindingType::Texture { sample_type, view_dimension, multisampled: self.multisampled }
+        wgpu::BindingType::Texture {
+            sample_type,
+            view_dimension,
+            multisampled: self.multisampled,
+        }
     }
 }
 
 impl StorageTextureLayout {
     fn binding(&self) -> wgpu::BindingType {
-        let StorageTextureLayout { access, format, view_dimension } = *self;
-        wgpu::BindingType::StorageTexture { access, format, view_dimension }
+        let StorageTextureLayout {
+            access,
+            format,
+            view_dimension,
+        } = *self;
+        wgpu::BindingType::StorageTexture {
+            access,
+            format,
+            view_dimension,
+        }
     }
 }
 
@@ -599,17 +641,35 @@ impl LayoutEntry {
             self.sampler.as_ref().map(SamplerLayout::binding),
             self.texture.as_ref().map(TextureLayout::binding),
             self.storage_texture.as_ref().map(StorageTextureLayout::binding),
-            self.external_texture.as_ref().map(|_| wgpu::BindingType::ExternalTexture),
+            self.external_texture
+                .as_ref()
+                .map(|_| wgpu::BindingType::ExternalTexture),
         ];
         let mut bindings = bindings.into_iter().flatten();
         let (Some(ty), None) = (bindings.next(), bindings.next()) else {
             return invalid(format!("binding {} is not of exactly one type", self.binding));
         };
         let visibility = match wgpu::ShaderStages::from_bits(self.visibility) {
-            Some(stages) if wgpu::ShaderStages::VERTEX_FRAGMENT.union(wgpu::ShaderStages::COMPUTE).contains(stages) => stages,
-            _ => return invalid(format!("visibility {:#x} has bits that WebGPU does not know", self.visibility)),
+            Some(stages)
+                if wgpu::ShaderStages::VERTEX_FRAGMENT
+                    .union(wgpu::ShaderStages::COMPUTE)
+                    .contains(stages) =>
+            {
+                stages
+            }
+            _ => {
+                return invalid(format!(
+                    "visibility {:#x} has bits that WebGPU does not know",
+                    self.visibility
+                ));
+            }
         };
-        Ok(wgpu::BindGroupLayoutEntry { binding: self.binding, visibility, ty, count: None })
+        Ok(wgpu::BindGroupLayoutEntry {
+            binding: self.binding,
+            visibility,
+            ty,
+            count: None,
+        })
     }
 }
 
@@ -625,15 +685,25 @@ impl GroupEntry {
     fn entry<'a>(&self, table: &'a Table, id: u32) -> Result<wgpu::BindGroupEntry<'a>, Refused> {
         let resource = match table.0.get(&id).map(|made| &made.handle) {
             Some(Handle::Buffer(buffer)) => {
-                let size = self.size.map(|size| wgpu::BufferSize::new(size).ok_or(size)).transpose();
+                let size = self
+                    .size
+                    .map(|size| wgpu::BufferSize::new(size).ok_or(size))
+                    .transpose();
                 let size = size.or_else(|_| invalid(format!("binding {} has a size of 0", self.binding)))?;
-                wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: self.offset, size })
+                wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer,
+                    offset: self.offset,
+                    size,
+                })
             }
             Some(Handle::Sampler(sampler)) => wgpu::BindingResource::Sampler(sampler),
             Some(Handle::View(view, _)) => wgpu::BindingResource::TextureView(view),
             _ => return bad(format!("reference {id} is nothing that can be bound")),
         };
-        Ok(wgpu::BindGroupEntry { binding: self.binding, resource })
+        Ok(wgpu::BindGroupEntry {
+            binding: self.binding,
+            resource,
+        })
     }
 }
 
@@ -647,9 +717,18 @@ impl Maker<'_> {
 
     fn bind_group_layout(&self, (): (), body: &str) -> Made1 {
         let body: Entries<LayoutEntry> = json(body)?;
-        let entries = body.entries.iter().map(LayoutEntry::entry).collect::<Result<Vec<_>, _>>()?;
-        let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
-        Ok(Handle::BindGroupLayout(self.device.create_bind_group_layout(&descriptor)))
+        let entries = body
+            .entries
+            .iter()
+            .map(LayoutEntry::entry)
+            .collect::<Result<Vec<_>, _>>()?;
+        let descriptor = wgpu::BindGroupLayoutDescriptor {
+            label: None,
+            entries: &entries,
+        };
+        Ok(Handle::BindGroupLayout(
+            self.device.create_bind_group_layout(&descriptor),
+        ))
     }
 
     fn pipeline_layout(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
@@ -659,20 +738,34 @@ impl Maker<'_> {
             id => referred(table.bind_group_layout(id), id, Kind::BindGroupLayout).map(Some),
         };
         let layouts = refs.iter().map(layout).collect::<Result<Vec<_>, _>>()?;
-        let descriptor = wgpu::PipelineLayoutDescriptor { label: None, bind_group_layouts: &layouts, immediate_size: 0 };
+        let descriptor = wgpu::PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &layouts,
+            immediate_size: 0,
+        };
         Ok(Handle::PipelineLayout(self.device.create_pipeline_layout(&descriptor)))
     }
 
     fn bind_group(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
         let body: Entries<GroupEntry> = json(body)?;
-        let Some((&layout, resources)) = refs.split_first() else { return bad("it takes a layout") };
+        let Some((&layout, resources)) = refs.split_first() else {
+            return bad("it takes a layout");
+        };
         if resources.len() != body.entries.len() {
             return bad("it takes a layout, then one reference per entry");
         }
         let layout = referred(table.bind_group_layout(layout), layout, Kind::BindGroupLayout)?;
-        let entries = body.entries.iter().zip(resources).map(|(entry, &id)| entry.entry(table, id));
+        let entries = body
+            .entries
+            .iter()
+            .zip(resources)
+            .map(|(entry, &id)| entry.entry(table, id));
         let entries = entries.collect::<Result<Vec<_>, _>>()?;
-        let descriptor = wgpu::BindGroupDescriptor { label: None, layout, entries: &entries };
+        let descriptor = wgpu::BindGroupDescriptor {
+            label: None,
+            layout,
+            entries: &entries,
+        };
         Ok(Handle::BindGroup(self.device.create_bind_group(&descriptor)))
     }
 }
@@ -689,12 +782,18 @@ struct Stage {
 
 impl Stage {
     fn constants(&self) -> Vec<(&str, f64)> {
-        self.constants.iter().map(|(key, value)| (key.as_str(), *value)).collect()
+        self.constants
+            .iter()
+            .map(|(key, value)| (key.as_str(), *value))
+            .collect()
     }
 }
 
 fn options<'a>(constants: &'a [(&'a str, f64)]) -> wgpu::PipelineCompilationOptions<'a> {
-    wgpu::PipelineCompilationOptions { constants, ..Default::default() }
+    wgpu::PipelineCompilationOptions {
+        constants,
+        ..Default::default()
+    }
 }
 
 #[derive(Deserialize)]
@@ -837,7 +936,12 @@ struct StencilFace {
 impl Default for StencilFace {
     fn default() -> Self {
         let keep = wgpu::StencilOperation::Keep;
-        StencilFace { compare: wgpu::CompareFunction::Always, fail_op: keep, depth_fail_op: keep, pass_op: keep }
+        StencilFace {
+            compare: wgpu::CompareFunction::Always,
+            fail_op: keep,
+            depth_fail_op: keep,
+            pass_op: keep,
+        }
     }
 }
 
@@ -851,7 +955,11 @@ struct Multisample {
 
 impl Default for Multisample {
     fn default() -> Self {
-        Multisample { count: 1, mask: u32::MAX, alpha_to_coverage_enabled: false }
+        Multisample {
+            count: 1,
+            mask: u32::MAX,
+            alpha_to_coverage_enabled: false,
+        }
     }
 }
 
@@ -875,8 +983,18 @@ impl Primitive {
 
 impl StencilFace {
     fn state(self) -> wgpu::StencilFaceState {
-        let StencilFace { compare, fail_op, depth_fail_op, pass_op } = self;
-        wgpu::StencilFaceState { compare, fail_op, depth_fail_op, pass_op }
+        let StencilFace {
+            compare,
+            fail_op,
+            depth_fail_op,
+            pass_op,
+        } = self;
+        wgpu::StencilFaceState {
+            compare,
+            fail_op,
+            depth_fail_op,
+            pass_op,
+        }
     }
 }
 
@@ -913,19 +1031,37 @@ impl Multisample {
 
 impl BlendComponent {
     fn state(&self) -> wgpu::BlendComponent {
-        let BlendComponent { operation, src_factor, dst_factor } = *self;
-        wgpu::BlendComponent { src_factor, dst_factor, operation }
+        let BlendComponent {
+            operation,
+            src_factor,
+            dst_factor,
+        } = *self;
+        wgpu::BlendComponent {
+            src_factor,
+            dst_factor,
+            operation,
+        }
     }
 }
 
 impl ColorTarget {
     fn state(&self) -> Result<wgpu::ColorTargetState, Refused> {
         let Some(write_mask) = wgpu::ColorWrites::from_bits(self.write_mask) else {
-            return invalid(format!("writeMask {:#x} has bits that WebGPU does not know", self.write_mask));
+            return invalid(format!(
+                "writeMask {:#x} has bits that WebGPU does not know",
+                self.write_mask
+            ));
         };
         let blend = self.blend.as_ref();
-        let blend = blend.map(|blend| wgpu::BlendState { color: blend.color.state(), alpha: blend.alpha.state() });
-        Ok(wgpu::ColorTargetState { format: self.format, blend, write_mask })
+        let blend = blend.map(|blend| wgpu::BlendState {
+            color: blend.color.state(),
+            alpha: blend.alpha.state(),
+        });
+        Ok(wgpu::ColorTargetState {
+            format: self.format,
+            blend,
+            write_mask,
+        })
     }
 }
 
@@ -942,17 +1078,21 @@ impl VertexBuffer {
 
 impl Maker<'_> {
     fn compute_pipeline(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
-        let &[layout, module] = refs else { return bad("it takes two references, layout and module") };
+        let &[layout, module] = refs else {
+            return bad("it takes two references, layout and module");
+        };
         let body: ComputeBody = json(body)?;
         let constants = body.compute.constants();
-        Ok(Handle::Compute(self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: None,
-            layout: layout_of(table, layout)?,
-            module: referred(table.module(module), module, Kind::ShaderModule)?,
-            entry_point: body.compute.entry_point.as_deref(),
-            compilation_options: options(&constants),
-            cache: None,
-        })))
+        Ok(Handle::Compute(self.device.create_compute_pipeline(
+            &wgpu::ComputePipelineDescriptor {
+                label: None,
+                layout: layout_of(table, layout)?,
+                module: referred(table.module(module), module, Kind::ShaderModule)?,
+                entry_point: body.compute.entry_point.as_deref(),
+                compilation_options: options(&constants),
+                cache: None,
+            },
+        )))
     }
 
     fn render_pipeline(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
@@ -963,14 +1103,26 @@ impl Maker<'_> {
         if body.fragment.is_some() != (fragment != 0) {
             return bad("a fragment stage has a module, and none has none");
         }
-        let attributes: Vec<_> = body.vertex.buffers.iter().map(|b| b.as_ref().map(VertexBuffer::attributes)).collect();
+        let attributes: Vec<_> = body
+            .vertex
+            .buffers
+            .iter()
+            .map(|b| b.as_ref().map(VertexBuffer::attributes))
+            .collect();
         let buffers = body.vertex.buffers.iter().zip(&attributes);
-        let buffers: Vec<_> = buffers.map(|(buffer, attributes)| vertex_layout(buffer.as_ref()?, attributes.as_ref()?)).collect();
+        let buffers: Vec<_> = buffers
+            .map(|(buffer, attributes)| vertex_layout(buffer.as_ref()?, attributes.as_ref()?))
+            .collect();
         let vertex_constants = body.vertex.stage.constants();
-        let fragment_constants = body.fragment.as_ref().map(|stage| stage.stage.constants()).unwrap_or_default();
+        let fragment_constants = body
+            .fragment
+            .as_ref()
+            .map(|stage| stage.stage.constants())
+            .unwrap_or_default();
         let targets = body.fragment.iter().flat_map(|stage| &stage.targets);
-        let targets: Vec<_> =
-            targets.map(|target| target.as_ref().map(ColorTarget::state).transpose()).collect::<Result<_, _>>()?;
+        let targets: Vec<_> = targets
+            .map(|target| target.as_ref().map(ColorTarget::state).transpose())
+            .collect::<Result<_, _>>()?;
         let fragment_state = match &body.fragment {
             None => None,
             Some(stage) => Some(wgpu::FragmentState {
@@ -980,22 +1132,24 @@ impl Maker<'_> {
                 targets: &targets,
             }),
         };
-        Ok(Handle::Render(self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label: None,
-            layout: layout_of(table, layout)?,
-            vertex: wgpu::VertexState {
-                module: referred(table.module(vertex), vertex, Kind::ShaderModule)?,
-                entry_point: body.vertex.stage.entry_point.as_deref(),
-                compilation_options: options(&vertex_constants),
-                buffers: &buffers,
+        Ok(Handle::Render(self.device.create_render_pipeline(
+            &wgpu::RenderPipelineDescriptor {
+                label: None,
+                layout: layout_of(table, layout)?,
+                vertex: wgpu::VertexState {
+                    module: referred(table.module(vertex), vertex, Kind::ShaderModule)?,
+                    entry_point: body.vertex.stage.entry_point.as_deref(),
+                    compilation_options: options(&vertex_constants),
+                    buffers: &buffers,
+                },
+                primitive: body.primitive.state(),
+                depth_stencil: body.depth_stencil.as_ref().map(DepthStencil::state),
+                multisample: body.multisample.state(),
+                fragment: fragment_state,
+                multiview_mask: None,
+                cache: None,
             },
-            primitive: body.primitive.state(),
-            depth_stencil: body.depth_stencil.as_ref().map(DepthStencil::state),
-            multisample: body.multisample.state(),
-            fragment: fragment_state,
-            multiview_mask: None,
-            cache: None,
-        })))
+        )))
     }
 }
 
@@ -1011,8 +1165,16 @@ fn vertex_layout<'a>(
     buffer: &VertexBuffer,
     attributes: &'a [wgpu::VertexAttribute],
 ) -> Option<wgpu::VertexBufferLayout<'a>> {
-    let VertexBuffer { array_stride, step_mode, .. } = *buffer;
-    Some(wgpu::VertexBufferLayout { array_stride, step_mode, attributes })
+    let VertexBuffer {
+        array_stride,
+        step_mode,
+        ..
+    } = *buffer;
+    Some(wgpu::VertexBufferLayout {
+        array_stride,
+        step_mode,
+        attributes,
+    })
 }
 
 // Render bundles.
@@ -1038,17 +1200,19 @@ impl Maker<'_> {
         let at = |position: u32| refs.get(position as usize - 1).copied();
         wire::remap_bundle(&mut words, at).or_else(|refusal| bad(format!("words: {refusal}")))?;
         let commands = wire::decode_bundle(&words).or_else(|refusal| bad(format!("words: {refusal}")))?;
-        let mut encoder = self.device.create_render_bundle_encoder(&wgpu::RenderBundleEncoderDescriptor {
-            label: None,
-            color_formats: &body.color_formats,
-            depth_stencil: body.depth_stencil_format.map(|format| wgpu::RenderBundleDepthStencil {
-                format,
-                depth_read_only: body.depth_read_only,
-                stencil_read_only: body.stencil_read_only,
-            }),
-            sample_count: body.sample_count,
-            multiview: None,
-        });
+        let mut encoder = self
+            .device
+            .create_render_bundle_encoder(&wgpu::RenderBundleEncoderDescriptor {
+                label: None,
+                color_formats: &body.color_formats,
+                depth_stencil: body.depth_stencil_format.map(|format| wgpu::RenderBundleDepthStencil {
+                    format,
+                    depth_read_only: body.depth_read_only,
+                    stencil_read_only: body.stencil_read_only,
+                }),
+                sample_count: body.sample_count,
+                multiview: None,
+            });
         // Every call on an encoder that was refused panics.
         if let Some((kind, why)) = self.errors.take() {
             return Err(Refused::Device(kind, why));
@@ -1099,7 +1263,11 @@ pub(super) fn draw<'a>(to: &mut impl RenderEncoder<'a>, cmd: &Cmd<'_>, table: &'
         Op::SetVertexBuffer if a[1] == 0 => to.set_vertex_buffer(a[0], None),
         Op::SetVertexBuffer => to.set_vertex_buffer(a[0], Some(slice(buffer(1), cmd.u64_at(2), cmd.u64_at(4))?)),
         Op::SetIndexBuffer => {
-            let format = if a[1] == 1 { wgpu::IndexFormat::Uint16 } else { wgpu::IndexFormat::Uint32 };
+            let format = if a[1] == 1 {
+                wgpu::IndexFormat::Uint16
+            } else {
+                wgpu::IndexFormat::Uint32
+            };
             to.set_index_buffer(slice(buffer(0), cmd.u64_at(2), cmd.u64_at(4))?, format);
         }
         Op::DrawIndirect => to.draw_indirect(buffer(0), cmd.u64_at(1)),
@@ -1117,10 +1285,19 @@ fn range(first: u32, count: u32) -> std::ops::Range<u32> {
 
 fn slice(buffer: &wgpu::Buffer, offset: u64, size: u64) -> Result<wgpu::BufferSlice<'_>, String> {
     let rest = buffer.size().checked_sub(offset);
-    let size = if size == 0 { rest } else { rest.filter(|&rest| size <= rest).map(|_| size) };
+    let size = if size == 0 {
+        rest
+    } else {
+        rest.filter(|&rest| size <= rest).map(|_| size)
+    };
     match size {
-        None => Err(format!("the range from {offset} ends past the buffer's {} bytes (wgpu's API refuses the slice itself)", buffer.size())),
-        Some(0) => Err(format!("the range from {offset} is empty (wgpu's API takes no empty slice; WebGPU does)")),
+        None => Err(format!(
+            "the range from {offset} ends past the buffer's {} bytes (wgpu's API refuses the slice itself)",
+            buffer.size()
+        )),
+        Some(0) => Err(format!(
+            "the range from {offset} is empty (wgpu's API takes no empty slice; WebGPU does)"
+        )),
         Some(size) => Ok(buffer.slice(offset..offset + size)),
     }
 }

@@ -65,7 +65,9 @@ pub(super) fn all(
         match handle {
             Handle::Buffer(buffer) if !reads_whole(buffer) => drop(outcome.buffers.insert(id, None)),
             Handle::Buffer(buffer) if buffer.size() == 0 => drop(outcome.buffers.insert(id, Some(Vec::new()))),
-            Handle::Buffer(buffer) if buffer.usage().contains(wgpu::BufferUsages::MAP_READ) => mapped.push((id, buffer)),
+            Handle::Buffer(buffer) if buffer.usage().contains(wgpu::BufferUsages::MAP_READ) => {
+                mapped.push((id, buffer))
+            }
             Handle::Buffer(buffer) => batch.buffer(id, buffer),
             Handle::Texture(texture) if !batch.texture(id, texture) => drop(outcome.textures.insert(id, None)),
             _ => (),
@@ -89,8 +91,13 @@ fn reads_whole(buffer: &wgpu::Buffer) -> bool {
 ///
 /// It takes longer than `patience`.
 pub(super) fn wait(device: &wgpu::Device, patience: Duration) -> Result<(), String> {
-    let waited = device.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(patience) });
-    waited.map(drop).map_err(|_| format!("the device did not answer within {} s", patience.as_secs()))
+    let waited = device.poll(wgpu::PollType::Wait {
+        submission_index: None,
+        timeout: Some(patience),
+    });
+    waited
+        .map(drop)
+        .map_err(|_| format!("the device did not answer within {} s", patience.as_secs()))
 }
 
 #[derive(Default)]
@@ -116,7 +123,9 @@ impl<'a> Batch<'a> {
     fn texture(&mut self, id: u32, texture: &'a wgpu::Texture) -> bool {
         let format = texture.format();
         let copied = texture.usage().contains(wgpu::TextureUsages::COPY_SRC);
-        let (Some(block), true, 1) = (format.block_copy_size(None), copied, texture.sample_count()) else { return false };
+        let (Some(block), true, 1) = (format.block_copy_size(None), copied, texture.sample_count()) else {
+            return false;
+        };
         if format.is_depth_stencil_format() {
             return false;
         }
@@ -127,12 +136,21 @@ impl<'a> Batch<'a> {
     }
 
     fn level(&mut self, texture: &wgpu::Texture, mip: u32, block: u64) -> Level {
-        let size = texture.size().mip_level_size(mip, texture.dimension()).physical_size(texture.format());
+        let size = texture
+            .size()
+            .mip_level_size(mip, texture.dimension())
+            .physical_size(texture.format());
         let (width, height) = texture.format().block_dimensions();
         let row = u64::from(size.width / width) * block;
         let padded_row = row.next_multiple_of(u64::from(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT));
         let rows = u64::from(size.height / height) * u64::from(size.depth_or_array_layers);
-        Level { at: self.place(padded_row * rows), size, row, padded_row, rows }
+        Level {
+            at: self.place(padded_row * rows),
+            size,
+            row,
+            padded_row,
+            rows,
+        }
     }
 
     fn run(

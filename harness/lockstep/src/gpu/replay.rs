@@ -44,12 +44,21 @@ enum Pass<'a> {
 impl<'a> Replay<'a> {
     pub(super) fn new(gpu: &'a Gpu, table: &'a Table, commands: &'a [Cmd<'a>], data: &'a [u8]) -> Self {
         let last_finish = commands.iter().rposition(|cmd| cmd.op == Op::Submit).unwrap_or(0);
-        Replay { gpu, table, commands, data, last_finish, open: None }
+        Replay {
+            gpu,
+            table,
+            commands,
+            data,
+            last_finish,
+            open: None,
+        }
     }
 
     /// Replays the stream and says what went wrong first, in stream order.
     pub(super) fn run(mut self, stop_after: Option<usize>) -> Option<Trouble> {
-        let end = stop_after.map_or(self.commands.len(), |last| self.commands.len().min(last.saturating_add(1)));
+        let end = stop_after.map_or(self.commands.len(), |last| {
+            self.commands.len().min(last.saturating_add(1))
+        });
         if stop_after.is_some() {
             self.last_finish = end;
         }
@@ -58,14 +67,28 @@ impl<'a> Replay<'a> {
                 return Some(trouble);
             }
         }
-        if stop_after.is_some() { self.finish(end).err() } else { None }
+        if stop_after.is_some() {
+            self.finish(end).err()
+        } else {
+            None
+        }
     }
 
     fn command(&mut self, index: usize) -> Result<(), Trouble> {
         let cmd = &self.commands[index];
-        let computes = matches!(self.open, Some(Encoder { pass: Pass::Compute(_), .. }));
+        let computes = matches!(
+            self.open,
+            Some(Encoder {
+                pass: Pass::Compute(_),
+                ..
+            })
+        );
         if let Some(message) = wrong_kind(cmd, computes, self.table) {
-            return Err(Trouble { command: Some(index), kind: TroubleKind::WrongKind, message });
+            return Err(Trouble {
+                command: Some(index),
+                kind: TroubleKind::WrongKind,
+                message,
+            });
         }
         match cmd.op {
             Op::ReadBuffer => Ok(()),
@@ -93,7 +116,11 @@ impl<'a> Replay<'a> {
             return;
         }
         if let Err(message) = open.record(&self.commands[index], self.table) {
-            open.refused = Some(Trouble { command: Some(index), kind: TroubleKind::Validation, message });
+            open.refused = Some(Trouble {
+                command: Some(index),
+                kind: TroubleKind::Validation,
+                message,
+            });
         }
     }
 
@@ -111,20 +138,38 @@ impl<'a> Replay<'a> {
             bytes_per_row: given(a[10]),
             rows_per_image: given(a[11]),
         };
-        let size = wgpu::Extent3d { width: a[12], height: a[13], depth_or_array_layers: a[14] };
-        self.gpu.queue.write_texture(texels(&a[..6], self.table), data(a[6], a[7]), layout, size);
+        let size = wgpu::Extent3d {
+            width: a[12],
+            height: a[13],
+            depth_or_array_layers: a[14],
+        };
+        self.gpu
+            .queue
+            .write_texture(texels(&a[..6], self.table), data(a[6], a[7]), layout, size);
     }
 
     /// An error that a call on the queue raised, unless the encoder that was open then holds an earlier one.
     fn check_queue(&mut self, index: usize) -> Result<(), Trouble> {
-        let Some((kind, message)) = self.gpu.errors.take() else { return Ok(()) };
+        let Some((kind, message)) = self.gpu.errors.take() else {
+            return Ok(());
+        };
         self.finish(index)?;
-        Err(Trouble { command: Some(index), kind, message })
+        Err(Trouble {
+            command: Some(index),
+            kind,
+            message,
+        })
     }
 
     /// Finishes the open encoder, if there is one, before command `end`, and if the stream does.
     fn finish(&mut self, end: usize) -> Result<Option<wgpu::CommandBuffer>, Trouble> {
-        let Some(Encoder { encoder, pass, first, refused }) = self.open.take_if(|open| open.first < self.last_finish) else {
+        let Some(Encoder {
+            encoder,
+            pass,
+            first,
+            refused,
+        }) = self.open.take_if(|open| open.first < self.last_finish)
+        else {
             return Ok(None);
         };
         drop(pass);
@@ -139,7 +184,9 @@ impl<'a> Replay<'a> {
     /// Which of the commands `first..end` of one encoder raised `error` when it was finished.
     fn locate(&self, first: usize, end: usize, error: (TroubleKind, String)) -> Trouble {
         let of_queue = |op: Op| matches!(op, Op::WriteBuffer | Op::WriteTexture | Op::ReadBuffer);
-        let recorded: Vec<usize> = (first..end).filter(|&index| !of_queue(self.commands[index].op)).collect();
+        let recorded: Vec<usize> = (first..end)
+            .filter(|&index| !of_queue(self.commands[index].op))
+            .collect();
         // The commands up to `good` raise nothing, those up to `raising` do.
         let (mut good, mut raising, mut error) = (0, recorded.len(), error);
         while raising - good > 1 {
@@ -150,7 +197,11 @@ impl<'a> Replay<'a> {
             }
         }
         let (kind, message) = error;
-        Trouble { command: Some(recorded.get(good).copied().unwrap_or(first)), kind, message }
+        Trouble {
+            command: Some(recorded.get(good).copied().unwrap_or(first)),
+            kind,
+            message,
+        }
     }
 
     fn prefix_error(&self, prefix: &[usize]) -> Option<(TroubleKind, String)> {
@@ -168,8 +219,15 @@ impl<'a> Replay<'a> {
 
 impl<'a> Encoder<'a> {
     fn new(gpu: &Gpu, first: usize) -> Self {
-        let encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        Encoder { encoder, pass: Pass::None, first, refused: None }
+        let encoder = gpu
+            .device
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        Encoder {
+            encoder,
+            pass: Pass::None,
+            first,
+            refused: None,
+        }
     }
 
     /// Makes the call of a command that goes into an encoder.
@@ -201,7 +259,11 @@ impl<'a> Encoder<'a> {
                 encoder.copy_buffer_to_buffer(buffer(0), cmd.u64_at(1), buffer(3), cmd.u64_at(4), cmd.u64_at(6));
             }
             Op::CopyTextureToTexture => {
-                let size = wgpu::Extent3d { width: a[12], height: a[13], depth_or_array_layers: a[14] };
+                let size = wgpu::Extent3d {
+                    width: a[12],
+                    height: a[13],
+                    depth_or_array_layers: a[14],
+                };
                 encoder.copy_texture_to_texture(texels(&a[..6], table), texels(&a[6..12], table), size);
             }
             _ => unreachable!("no command outside a pass"),
@@ -237,14 +299,22 @@ fn in_compute_pass(pass: &mut wgpu::ComputePass<'_>, cmd: &Cmd<'_>, table: &Tabl
 
 /// The first of the command's ids, in word order, that names nothing or an object of another kind (wire.md section 4, rule 6).
 fn wrong_kind(cmd: &Cmd<'_>, computes: bool, table: &Table) -> Option<String> {
-    let pipeline = if computes { Kind::ComputePipeline } else { Kind::RenderPipeline };
+    let pipeline = if computes {
+        Kind::ComputePipeline
+    } else {
+        Kind::RenderPipeline
+    };
     let wrong = |i: usize, kind: Kind| {
         let id = cmd.args[i];
         let found = table.kind(id);
         // An id of 0 was refused before where it may not stand.
         (id != 0 && found != Some(kind)).then(|| {
             let found = found.map_or("nothing", Kind::name);
-            format!("wrong-kind: id {id} in word {} takes a {} and names {found}", cmd.word + 1 + i, kind.name())
+            format!(
+                "wrong-kind: id {id} in word {} takes a {} and names {found}",
+                cmd.word + 1 + i,
+                kind.name()
+            )
         })
     };
     match cmd.op {
@@ -281,8 +351,16 @@ fn begin_render_pass<'a>(
     table: &Table,
 ) -> Result<wgpu::RenderPass<'a>, String> {
     let (colors, rest) = a[1..].split_at(8 * a[0] as usize);
-    let colors: Vec<_> = colors.as_chunks().0.iter().map(|color| color_attachment(color, table)).collect();
-    let depth = rest[1..].first_chunk().map(|depth| depth_attachment(depth, table)).transpose()?;
+    let colors: Vec<_> = colors
+        .as_chunks()
+        .0
+        .iter()
+        .map(|color| color_attachment(color, table))
+        .collect();
+    let depth = rest[1..]
+        .first_chunk()
+        .map(|depth| depth_attachment(depth, table))
+        .transpose()?;
     let descriptor = wgpu::RenderPassDescriptor {
         color_attachments: &colors,
         depth_stencil_attachment: depth,
@@ -299,18 +377,33 @@ fn color_attachment<'a>(a: &[u32; 8], table: &'a Table) -> Option<wgpu::RenderPa
         view,
         depth_slice: None,
         resolve_target: table.view(resolve_target).map(|(view, _)| view),
-        ops: wgpu::Operations { load: load_op(load, color(&a[4..])), store: store_op(store) },
+        ops: wgpu::Operations {
+            load: load_op(load, color(&a[4..])),
+            store: store_op(store),
+        },
     })
 }
 
-fn depth_attachment<'a>(
-    a: &[u32; 9],
-    table: &'a Table,
-) -> Result<wgpu::RenderPassDepthStencilAttachment<'a>, String> {
-    let &[view, load, store, clear, read_only, stencil_load, stencil_store, stencil_clear, stencil_read_only] = a;
+fn depth_attachment<'a>(a: &[u32; 9], table: &'a Table) -> Result<wgpu::RenderPassDepthStencilAttachment<'a>, String> {
+    let &[
+        view,
+        load,
+        store,
+        clear,
+        read_only,
+        stencil_load,
+        stencil_store,
+        stencil_clear,
+        stencil_read_only,
+    ] = a;
     let (view, format) = table.view(view).expect(CHECKED);
     let depth = aspect_ops(format.has_depth_aspect(), read_only == 1, load, store);
-    let stencil = aspect_ops(format.has_stencil_aspect(), stencil_read_only == 1, stencil_load, stencil_store);
+    let stencil = aspect_ops(
+        format.has_stencil_aspect(),
+        stencil_read_only == 1,
+        stencil_load,
+        stencil_store,
+    );
     let clear = f32::from_bits(clear);
     Ok(wgpu::RenderPassDepthStencilAttachment {
         view,
@@ -332,21 +425,37 @@ fn aspect_ops(has: bool, read_only: bool, load: u32, store: u32) -> Result<Optio
 }
 
 fn operations<V>(ops: Option<(u32, u32)>, clear: V) -> Option<wgpu::Operations<V>> {
-    ops.map(|(load, store)| wgpu::Operations { load: load_op(load, clear), store: store_op(store) })
+    ops.map(|(load, store)| wgpu::Operations {
+        load: load_op(load, clear),
+        store: store_op(store),
+    })
 }
 
 fn load_op<V>(op: u32, clear: V) -> wgpu::LoadOp<V> {
-    if op == 1 { wgpu::LoadOp::Load } else { wgpu::LoadOp::Clear(clear) }
+    if op == 1 {
+        wgpu::LoadOp::Load
+    } else {
+        wgpu::LoadOp::Clear(clear)
+    }
 }
 
 fn store_op(op: u32) -> wgpu::StoreOp {
-    if op == 1 { wgpu::StoreOp::Store } else { wgpu::StoreOp::Discard }
+    if op == 1 {
+        wgpu::StoreOp::Store
+    } else {
+        wgpu::StoreOp::Discard
+    }
 }
 
 /// The color whose four floats `words` begins with.
 fn color(words: &[u32]) -> wgpu::Color {
     let part = |i: usize| f64::from(f32::from_bits(words[i]));
-    wgpu::Color { r: part(0), g: part(1), b: part(2), a: part(3) }
+    wgpu::Color {
+        r: part(0),
+        g: part(1),
+        b: part(2),
+        a: part(3),
+    }
 }
 
 /// The place in a texture that the six words texture, mip, x, y, z, aspect name.
@@ -354,7 +463,11 @@ fn texels<'a>(words: &[u32], table: &'a Table) -> wgpu::TexelCopyTextureInfo<'a>
     wgpu::TexelCopyTextureInfo {
         texture: table.texture(words[0]).expect(CHECKED),
         mip_level: words[1],
-        origin: wgpu::Origin3d { x: words[2], y: words[3], z: words[4] },
+        origin: wgpu::Origin3d {
+            x: words[2],
+            y: words[3],
+            z: words[4],
+        },
         aspect: match words[5] {
             2 => wgpu::TextureAspect::StencilOnly,
             3 => wgpu::TextureAspect::DepthOnly,
