@@ -115,25 +115,20 @@ pub fn check_file(path: &Path, source: &str) -> FileReport {
 
 /// Checks files, and the `*.wgsl` files in folders, and writes a report of each.
 ///
-/// Returns the exit status: 0 when nothing was found, 1 when there are problems, 2 when a path does not exist, a file cannot be
-/// read or is no plain and valid WGSL, or no file was found; 2 outranks 1.
+/// Returns the exit status: 0 when nothing was found, 1 when there are problems, 2 when a file cannot be read or is no plain and
+/// valid WGSL; 2 outranks 1.
 ///
 /// # Errors
 ///
-/// The report cannot be written.
+/// A path that does not exist, no WGSL file at all, both before anything is checked; and a report that cannot be written.
 pub fn run(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
-    let mut files = Vec::new();
-    let mut bad = false;
-    for path in paths {
-        match find(path) {
-            Ok(found) => files.extend(found),
-            Err(message) => {
-                writeln!(out, "{message}")?;
-                bad = true;
-            }
-        }
-    }
-    let mut problems = 0;
+    let found: Vec<_> = paths
+        .iter()
+        .map(|path| find(path))
+        .collect::<anyhow::Result<_>>()?;
+    let files: Vec<PathBuf> = found.into_iter().flatten().collect();
+    anyhow::ensure!(!files.is_empty(), "no WGSL file (*.wgsl) found");
+    let (mut bad, mut problems) = (false, 0);
     for file in &files {
         match std::fs::read_to_string(file) {
             Ok(source) => {
@@ -143,42 +138,31 @@ pub fn run(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
                 write!(out, "{}", text(&report))?;
             }
             Err(error) => {
-                writeln!(out, "{}: cannot be read: {error}", file.display())?;
+                writeln!(out, "{}\n  cannot be read: {error}", file.display())?;
                 bad = true;
             }
         }
     }
-    if files.is_empty() && !bad {
-        writeln!(out, "no WGSL file (*.wgsl) found")?;
-        bad = true;
-    }
-    let found = problems > 0;
-    Ok(if bad { 2 } else { u8::from(found) })
+    Ok(if bad { 2 } else { u8::from(problems > 0) })
 }
 
 /// The files of a path: itself, or the `*.wgsl` files below it, by name.
-fn find(path: &Path) -> Result<Vec<PathBuf>, String> {
-    if !path.exists() {
-        return Err(format!("{}: does not exist", path.display()));
-    }
+fn find(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    anyhow::ensure!(path.exists(), "{}: no such file or folder", path.display());
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
     let entries = walkdir::WalkDir::new(path).sort_by_file_name().into_iter();
-    let paths = entries.map(|entry| {
-        entry
-            .map(|entry| entry.into_path())
-            .map_err(|error| error.to_string())
-    });
+    let files: Vec<PathBuf> = entries
+        .map(|entry| entry.map(|entry| entry.into_path()))
+        .collect::<Result<_, _>>()?;
     let is_wgsl = |path: &PathBuf| {
         path.is_file()
             && path
                 .extension()
                 .is_some_and(|extension| extension == "wgsl")
     };
-    paths
-        .filter(|path| path.as_ref().map_or(true, is_wgsl))
-        .collect()
+    Ok(files.into_iter().filter(is_wgsl).collect())
 }
 
 /// What makes a text a preprocessor's template: its first line that begins with `#` or with WESL's `import`, or that holds `{{`.
@@ -797,21 +781,20 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let run = |paths: &[PathBuf]| {
             let mut out = Vec::new();
-            let status = run(paths, &mut out).unwrap();
-            (
-                status,
-                String::from_utf8(out)
-                    .unwrap()
-                    .replace(&folder.path().display().to_string(), "FOLDER"),
-            )
+            let status = run(paths, &mut out).map_err(|error| error.to_string());
+            let hide = |text: &str| text.replace(&folder.path().display().to_string(), "FOLDER");
+            status
+                .map(|status| (status, hide(&String::from_utf8(out).unwrap())))
+                .map_err(|error| hide(&error))
         };
+        let bad = |message: &str| Err(message.to_owned());
         assert_eq!(
             run(&[folder.path().to_owned()]),
-            (2, "no WGSL file (*.wgsl) found\n".into())
+            bad("no WGSL file (*.wgsl) found")
         );
         assert_eq!(
             run(&[at("none.wgsl")]),
-            (2, "FOLDER/none.wgsl: does not exist\n".into())
+            bad("FOLDER/none.wgsl: no such file or folder")
         );
         std::fs::create_dir(at("deep")).unwrap();
         std::fs::write(at("deep/b.wgsl"), "fn f() {}").unwrap();
@@ -821,11 +804,11 @@ mod tests {
         std::fs::write(at("a.wgsl"), shader).unwrap();
         let expected = "FOLDER/a.wgsl\n  fragment f\n      0     3  tint  uniform  buffer 0\n\
                         FOLDER/deep/b.wgsl\n  no entry points\n";
-        assert_eq!(run(&[folder.path().to_owned()]), (0, expected.into()));
+        assert_eq!(run(&[folder.path().to_owned()]), Ok((0, expected.into())));
         std::fs::write(at("a.wgsl"), "#import x").unwrap();
         let template = "FOLDER/a.wgsl\n  not plain WGSL, a template: `#import` in line 1\n";
-        assert_eq!(run(&[at("a.wgsl")]), (2, template.into()));
+        assert_eq!(run(&[at("a.wgsl")]), Ok((2, template.into())));
         std::fs::write(at("a.wgsl"), [0xff]).unwrap();
-        assert_eq!(run(&[at("a.wgsl")]).0, 2);
+        assert_eq!(run(&[at("a.wgsl")]).map(|(status, _)| status), Ok(2));
     }
 }

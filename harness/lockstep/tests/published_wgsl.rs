@@ -108,12 +108,12 @@ fn metadata() -> Result<Metadata, String> {
         .other_options(["--locked".to_owned()])
         .exec();
     metadata.map_err(|error| {
+        // cargo's own error is a line among others, the first after what cargo_metadata says of it.
         let text = error.to_string();
         let said = text
             .lines()
-            .map(str::trim)
-            .find(|line| line.starts_with("error"))
-            .unwrap_or(&text);
+            .find_map(|line| line.rsplit_once("error: "))
+            .map_or(text.as_str(), |(_, said)| said);
         format!("the published crates cannot be fetched: {said}")
     })
 }

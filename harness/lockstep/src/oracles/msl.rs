@@ -467,7 +467,7 @@ impl EntryCheck<'_> {
             _ => true,
         };
         match error {
-            ResolveError::Constant(error) if is_true => self
+            ResolveError::Constant(error) if is_true(error) => self
                 .checked
                 .refuse(format!("overrides: {}", variant(error))),
             ResolveError::Constant(error) => {
@@ -1372,5 +1372,36 @@ mod tests {
             ["1: the MSL has the entry points [], naga says `fill`"]
         );
         assert_eq!(changed("{", "").len(), 1);
+    }
+
+    #[test]
+    fn generated_shaders_have_no_problem() {
+        let mut seen = Checked::default();
+        for index in 0..500 {
+            let origin = crate::case::Origin {
+                lane: "shaders".into(),
+                seed: 1,
+                index,
+            };
+            let Some(crate::generators::Made {
+                case: crate::case::Case::Layout(case),
+                ..
+            }) = crate::generators::case(&origin)
+            else {
+                panic!("no case {index}");
+            };
+            let checked = check(&case);
+            let wgsl = case.shader.map(|shader| shader.wgsl).unwrap_or_default();
+            assert_eq!(problems(&checked), [], "case {index}:\n{wgsl}");
+            seen.add(checked);
+        }
+        assert!(
+            seen.translated > 500 && seen.arguments > seen.translated,
+            "{seen:?}"
+        );
+        assert!(
+            seen.refused.contains_key(LACKING) && seen.refused.contains_key(OTHER_KIND),
+            "{seen:?}"
+        );
     }
 }
