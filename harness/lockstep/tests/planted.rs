@@ -75,9 +75,15 @@ fn the_comparison_finds_it() {
         .push(Box::new(move || Box::new(replay_js(&parts.root, &deno))));
     let results = campaign(cast, &[Lane::Streams]);
     let found = signatures(&results);
-    assert!(found.contains(&"ranges: eight-bytes vs replay-js: accept vs out-of-range DispatchIndirect"), "{found:?}");
+    assert!(
+        found.contains(&"ranges: eight-bytes vs replay-js: accept vs out-of-range DispatchIndirect"),
+        "{found:?}"
+    );
     let is_the_fault = |signature: &&str| signature.starts_with("ranges:") && signature.contains("DispatchIndirect");
-    assert!(found.iter().all(is_the_fault), "the readers agree on all the rest: {found:?}");
+    assert!(
+        found.iter().all(is_the_fault),
+        "the readers agree on all the rest: {found:?}"
+    );
 }
 
 #[test]
