@@ -71,6 +71,8 @@ pub(super) struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) errors: Arc<Errors>,
+    /// The queue did not finish its work in time.
+    hung: Cell<bool>,
     cache: Cache,
     staging: Staging,
 }
@@ -176,16 +178,10 @@ impl Engine {
         };
         let executes = self.id.executes;
         let run = || catch_unwind(AssertUnwindSafe(|| gpu.replay(request, executes)));
-        let (mut outcome, fate) = match quietly(run) {
-            Ok((outcome, fate)) => (outcome, fate),
-            Err(panic) => (stopped(format!("wgpu panicked: {}", panic_text(&*panic))), Fate::Lost),
-        };
-        let fate = if gpu.errors.lost.load(Ordering::Acquire) {
-            fate.max(Fate::Lost)
-        } else {
-            fate
-        };
-        if fate == Fate::Fine {
+        let outcome = quietly(run).map_err(|panic| format!("wgpu panicked: {}", panic_text(&*panic)));
+        let lost = outcome.is_err() || gpu.hung.get() || gpu.errors.lost.load(Ordering::Acquire);
+        let mut outcome = outcome.unwrap_or_else(stopped);
+        if !lost {
             self.gpu = Some(gpu);
             return outcome;
         }
@@ -201,13 +197,25 @@ impl Engine {
                 ..*trouble
             };
         }
-        match fate {
-            // Dropping a queue waits for its work.
-            Fate::Hung => std::mem::forget(gpu),
-            _ => drop(quietly(|| catch_unwind(AssertUnwindSafe(|| drop(gpu))))),
+        self.renew(gpu);
+        outcome
+    }
+
+    /// Makes a new device in the place of a lost one.
+    fn renew(&mut self, lost: Gpu) {
+        if lost.hung.get() {
+            // Dropping a queue waits for its work, and lavapipe's devices of one instance share the threads that do it.
+            std::mem::forget(lost);
+            let anew = adapters(backends_of(self.id()))
+                .into_iter()
+                .find(|(id, _)| *id == self.id);
+            if let Some((_, adapter)) = anew {
+                std::mem::forget(std::mem::replace(&mut self.adapter, adapter));
+            }
+        } else {
+            quietly(|| catch_unwind(AssertUnwindSafe(|| drop(lost)))).ok();
         }
         self.gpu = Gpu::new(&self.adapter).ok();
-        outcome
     }
 
     /// Destroys the device under the engine, as a driver that crashes would; the next replay is lost.
@@ -217,14 +225,6 @@ impl Engine {
             gpu.device.destroy();
         }
     }
-}
-
-/// What became of the device.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fate {
-    Fine,
-    Lost,
-    Hung,
 }
 
 fn stopped(message: String) -> Outcome {
@@ -263,20 +263,18 @@ impl Gpu {
             device,
             queue,
             errors,
+            hung: Cell::new(false),
             cache: Cache::default(),
             staging: Staging::default(),
         })
     }
 
-    fn replay(&mut self, request: &Request<'_>, executes: bool) -> (Outcome, Fate) {
+    fn replay(&mut self, request: &Request<'_>, executes: bool) -> Outcome {
         let data = u32::try_from(request.data.len()).unwrap_or(u32::MAX);
         let commands = match wire::decode(request.words, data) {
             Ok(commands) => commands,
             Err(refusal) => {
-                return (
-                    stopped(format!("the stream is refused, so nothing was called: {refusal}")),
-                    Fate::Fine,
-                );
+                return stopped(format!("the stream is refused, so nothing was called: {refusal}"));
             }
         };
         // Nothing that an earlier case left behind may be taken for this one's.
@@ -291,13 +289,10 @@ impl Gpu {
             Err(trouble) => {
                 // Says whether the device is lost.
                 self.device.poll(wgpu::PollType::Poll).ok();
-                return (
-                    Outcome {
-                        trouble: Some(trouble),
-                        ..Outcome::default()
-                    },
-                    Fate::Fine,
-                );
+                return Outcome {
+                    trouble: Some(trouble),
+                    ..Outcome::default()
+                };
             }
         };
         let trouble = Replay::new(self, &table, &commands, request.data).run(request.stop_after);
@@ -305,44 +300,64 @@ impl Gpu {
             trouble,
             ..Outcome::default()
         };
-        let fate = self.read_back(&table, &mut outcome, executes);
+        let settled = self.settle(&table, &mut outcome, executes);
+        if let Err(trouble) = settled {
+            outcome.trouble.get_or_insert(trouble);
+        }
         let reads = commands
             .iter()
             .enumerate()
             .filter(|(_, cmd)| cmd.op == Op::ReadBuffer)
             .map(|(index, _)| index);
         read(request, &table, reads, &mut outcome);
-        if !executes || fate != Fate::Fine {
+        if !executes || self.hung.get() {
             outcome.window.clear();
         }
-        (outcome, fate)
+        outcome
     }
 
-    /// Waits for the queue and takes what buffers and textures hold.
-    fn read_back(&mut self, table: &Table, outcome: &mut Outcome, executes: bool) -> Fate {
-        let done = if executes {
-            let Gpu {
-                device, queue, staging, ..
-            } = self;
-            readback::all(device, queue, staging, table, outcome, PATIENCE)
+    /// Waits for the queue and, where it executes anything, takes what buffers and textures hold.
+    fn settle(&mut self, table: &Table, outcome: &mut Outcome, executes: bool) -> Result<(), Trouble> {
+        if executes {
+            let mut staging = std::mem::take(&mut self.staging);
+            readback::all(self, &mut staging, table, outcome)?;
+            self.staging = staging;
         } else {
             // Writes that no Submit followed are held until the next one.
-            self.queue.submit([]);
-            readback::wait(&self.device, PATIENCE)
-        };
-        match (done, self.errors.take()) {
-            (Err(hung), _) => {
-                outcome.trouble.get_or_insert_with(|| engine_trouble(&hung));
-                Fate::Hung
-            }
-            (Ok(()), Some((_, why))) => {
-                outcome
-                    .trouble
-                    .get_or_insert_with(|| engine_trouble(&format!("reading back: {why}")));
-                Fate::Fine
-            }
-            (Ok(()), None) => Fate::Fine,
+            self.submit([])?;
+            self.wait()?;
         }
+        match self.errors.take() {
+            None => Ok(()),
+            Some((_, why)) => Err(engine_trouble(&format!("reading back: {why}"))),
+        }
+    }
+
+    /// Submits, once everything before is done: lavapipe waits for that inside the call, with no end where the work has none.
+    pub(super) fn submit(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) -> Result<(), Trouble> {
+        self.wait()?;
+        self.queue.submit(commands);
+        Ok(())
+    }
+
+    /// Waits for everything submitted so far.
+    ///
+    /// # Errors
+    ///
+    /// It takes longer than a stream may take. Every later wait fails at once.
+    pub(super) fn wait(&self) -> Result<(), Trouble> {
+        let poll = wgpu::PollType::Wait {
+            submission_index: None,
+            timeout: Some(PATIENCE),
+        };
+        if !self.hung.get() && self.device.poll(poll).is_ok() {
+            return Ok(());
+        }
+        self.hung.set(true);
+        Err(engine_trouble(&format!(
+            "the device did not answer within {} s",
+            PATIENCE.as_secs()
+        )))
     }
 }
 

@@ -172,7 +172,7 @@ impl From<serde_json::Error> for Refused {
     }
 }
 
-type Made1 = Result<Handle, Refused>;
+type Making = Result<Handle, Refused>;
 
 fn bad<T>(why: impl Into<String>) -> Result<T, Refused> {
     Err(Refused::Bad(why.into()))
@@ -231,7 +231,7 @@ impl Maker<'_> {
         Ok(self.cache.keep(key, handle))
     }
 
-    fn make(&self, object: &Object, table: &Table) -> Made1 {
+    fn make(&self, object: &Object, table: &Table) -> Making {
         let (refs, body) = (object.refs.as_slice(), object.body.as_str());
         let handle = match object.kind {
             Kind::Buffer => self.buffer(none(refs)?, body),
@@ -407,7 +407,7 @@ fn texture_usage(bits: u32) -> Result<wgpu::TextureUsages, Refused> {
     }
 }
 
-fn view(table: &Table, refs: &[u32], body: &str) -> Made1 {
+fn view(table: &Table, refs: &[u32], body: &str) -> Making {
     let &[id] = refs else {
         return bad("it takes one reference, its texture");
     };
@@ -429,14 +429,16 @@ fn view(table: &Table, refs: &[u32], body: &str) -> Made1 {
 }
 
 impl Maker<'_> {
-    fn buffer(&self, (): (), body: &str) -> Made1 {
+    fn buffer(&self, (): (), body: &str) -> Making {
         let body: BufferBody = json(body)?;
         if body.mapped_at_creation {
             return bad("a buffer of a table is never mappedAtCreation");
         }
         let usage = match wgpu::BufferUsages::from_bits(body.usage) {
             Some(usage) if body.usage & !BUFFER_USAGE == 0 => usage,
-            _ => return invalid(format!("usage {:#x} has bits that WebGPU does not know", body.usage)),
+            _ => {
+                return invalid(format!("usage {:#x} has bits that WebGPU does not know", body.usage));
+            }
         };
         let descriptor = wgpu::BufferDescriptor {
             label: None,
@@ -447,7 +449,7 @@ impl Maker<'_> {
         Ok(Handle::Buffer(self.device.create_buffer(&descriptor)))
     }
 
-    fn texture(&self, (): (), body: &str) -> Made1 {
+    fn texture(&self, (): (), body: &str) -> Making {
         let body: TextureBody = json(body)?;
         Ok(Handle::Texture(self.device.create_texture(&wgpu::TextureDescriptor {
             label: None,
@@ -461,7 +463,7 @@ impl Maker<'_> {
         })))
     }
 
-    fn sampler(&self, (): (), body: &str) -> Made1 {
+    fn sampler(&self, (): (), body: &str) -> Making {
         let body: SamplerBody = json(body)?;
         Ok(Handle::Sampler(self.device.create_sampler(&wgpu::SamplerDescriptor {
             label: None,
@@ -708,14 +710,14 @@ impl GroupEntry {
 }
 
 impl Maker<'_> {
-    fn module(&self, (): (), body: &str) -> Made1 {
+    fn module(&self, (): (), body: &str) -> Making {
         let body: ModuleBody = json(body)?;
         let source = wgpu::ShaderSource::Wgsl(body.code.into());
         let descriptor = wgpu::ShaderModuleDescriptor { label: None, source };
         Ok(Handle::Module(self.device.create_shader_module(descriptor)))
     }
 
-    fn bind_group_layout(&self, (): (), body: &str) -> Made1 {
+    fn bind_group_layout(&self, (): (), body: &str) -> Making {
         let body: Entries<LayoutEntry> = json(body)?;
         let entries = body
             .entries
@@ -731,7 +733,7 @@ impl Maker<'_> {
         ))
     }
 
-    fn pipeline_layout(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
+    fn pipeline_layout(&self, table: &Table, refs: &[u32], body: &str) -> Making {
         json::<serde_json::Map<String, serde_json::Value>>(body)?;
         let layout = |&id: &u32| match id {
             0 => Ok(None),
@@ -746,7 +748,7 @@ impl Maker<'_> {
         Ok(Handle::PipelineLayout(self.device.create_pipeline_layout(&descriptor)))
     }
 
-    fn bind_group(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
+    fn bind_group(&self, table: &Table, refs: &[u32], body: &str) -> Making {
         let body: Entries<GroupEntry> = json(body)?;
         let Some((&layout, resources)) = refs.split_first() else {
             return bad("it takes a layout");
@@ -1077,7 +1079,7 @@ impl VertexBuffer {
 }
 
 impl Maker<'_> {
-    fn compute_pipeline(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
+    fn compute_pipeline(&self, table: &Table, refs: &[u32], body: &str) -> Making {
         let &[layout, module] = refs else {
             return bad("it takes two references, layout and module");
         };
@@ -1095,7 +1097,7 @@ impl Maker<'_> {
         )))
     }
 
-    fn render_pipeline(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
+    fn render_pipeline(&self, table: &Table, refs: &[u32], body: &str) -> Making {
         let &[layout, vertex, fragment] = refs else {
             return bad("it takes three references, layout, vertex module and fragment module");
         };
@@ -1194,7 +1196,7 @@ struct BundleBody {
 }
 
 impl Maker<'_> {
-    fn bundle(&self, table: &Table, refs: &[u32], body: &str) -> Made1 {
+    fn bundle(&self, table: &Table, refs: &[u32], body: &str) -> Making {
         let mut body: BundleBody = json(body)?;
         let mut words = std::mem::take(&mut body.words);
         let at = |position: u32| refs.get(position as usize - 1).copied();

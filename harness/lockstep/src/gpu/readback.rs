@@ -1,9 +1,8 @@
 //! Takes what every buffer and texture holds, with one submit, one wait and one staging buffer for all of them.
 
-use std::time::Duration;
-
-use super::Outcome;
+use super::engine::Gpu;
 use super::objects::{Handle, Table};
+use super::{Outcome, Trouble};
 
 /// How much is read back at once, unless one object alone is larger.
 const BATCH: u64 = 64 << 20;
@@ -51,14 +50,7 @@ enum Copy<'a> {
 /// # Errors
 ///
 /// The device did not finish its work in time.
-pub(super) fn all(
-    device: &wgpu::Device,
-    queue: &wgpu::Queue,
-    staging: &mut Staging,
-    table: &Table,
-    outcome: &mut Outcome,
-    patience: Duration,
-) -> Result<(), String> {
+pub(super) fn all(gpu: &Gpu, staging: &mut Staging, table: &Table, outcome: &mut Outcome) -> Result<(), Trouble> {
     let mut mapped = Vec::new();
     let mut batch = Batch::default();
     for (id, handle) in table.memory() {
@@ -73,31 +65,16 @@ pub(super) fn all(
             _ => (),
         }
         if batch.size >= BATCH {
-            std::mem::take(&mut batch).run(device, queue, staging, &[], outcome, patience)?;
+            std::mem::take(&mut batch).run(gpu, staging, &[], outcome)?;
         }
     }
-    batch.run(device, queue, staging, &mapped, outcome, patience)
+    batch.run(gpu, staging, &mapped, outcome)
 }
 
 /// Whether the host can see all of a buffer: copies and mapped ranges are multiples of 4 bytes.
 fn reads_whole(buffer: &wgpu::Buffer) -> bool {
     let seen = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_SRC;
     buffer.usage().intersects(seen) && buffer.size().is_multiple_of(4)
-}
-
-/// Waits for everything submitted so far.
-///
-/// # Errors
-///
-/// It takes longer than `patience`.
-pub(super) fn wait(device: &wgpu::Device, patience: Duration) -> Result<(), String> {
-    let waited = device.poll(wgpu::PollType::Wait {
-        submission_index: None,
-        timeout: Some(patience),
-    });
-    waited
-        .map(drop)
-        .map_err(|_| format!("the device did not answer within {} s", patience.as_secs()))
 }
 
 #[derive(Default)]
@@ -155,25 +132,23 @@ impl<'a> Batch<'a> {
 
     fn run(
         self,
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
+        gpu: &Gpu,
         staging: &mut Staging,
         mapped: &[(u32, &wgpu::Buffer)],
         outcome: &mut Outcome,
-        patience: Duration,
-    ) -> Result<(), String> {
-        let to = staging.of_size(device, self.size);
+    ) -> Result<(), Trouble> {
+        let to = staging.of_size(&gpu.device, self.size);
         if self.copies.is_empty() {
             // Writes that no Submit followed still have to reach the buffers that are mapped.
-            queue.submit([]);
+            gpu.submit([])?;
         } else {
-            queue.submit([self.record(device, &to)]);
+            gpu.submit([self.record(&gpu.device, &to)])?;
             to.map_async(wgpu::MapMode::Read, ..self.size, |_| ());
         }
         for (_, buffer) in mapped {
             buffer.map_async(wgpu::MapMode::Read, .., |_| ());
         }
-        wait(device, patience)?;
+        gpu.wait()?;
         for (id, buffer) in mapped {
             let bytes = buffer.get_mapped_range(..).ok().map(|bytes| bytes.to_vec());
             outcome.buffers.insert(*id, bytes);

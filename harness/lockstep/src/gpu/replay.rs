@@ -22,6 +22,8 @@ pub(super) struct Replay<'a> {
     /// The last Submit, or the end where every encoder is finished because the stream is probed: what is recorded after it is
     /// never finished, so no error of it surfaces.
     last_finish: usize,
+    /// Whether the pass that was begun last is a compute pass, in the stream if not in the encoder.
+    computes: bool,
     open: Option<Encoder<'a>>,
 }
 
@@ -35,6 +37,7 @@ struct Encoder<'a> {
     refused: Option<Trouble>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 enum Pass<'a> {
     None,
     Render(wgpu::RenderPass<'a>),
@@ -50,6 +53,7 @@ impl<'a> Replay<'a> {
             commands,
             data,
             last_finish,
+            computes: false,
             open: None,
         }
     }
@@ -76,14 +80,12 @@ impl<'a> Replay<'a> {
 
     fn command(&mut self, index: usize) -> Result<(), Trouble> {
         let cmd = &self.commands[index];
-        let computes = matches!(
-            self.open,
-            Some(Encoder {
-                pass: Pass::Compute(_),
-                ..
-            })
-        );
-        if let Some(message) = wrong_kind(cmd, computes, self.table) {
+        match cmd.op {
+            Op::BeginComputePass => self.computes = true,
+            Op::BeginRenderPass => self.computes = false,
+            _ => (),
+        }
+        if let Some(message) = wrong_kind(cmd, self.computes, self.table) {
             return Err(Trouble {
                 command: Some(index),
                 kind: TroubleKind::WrongKind,
@@ -99,7 +101,7 @@ impl<'a> Replay<'a> {
             Op::Submit => match self.finish(index)? {
                 None => Ok(()),
                 Some(commands) => {
-                    self.gpu.queue.submit([commands]);
+                    self.gpu.submit([commands])?;
                     self.check_queue(index)
                 }
             },
