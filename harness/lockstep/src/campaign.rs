@@ -12,8 +12,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use arbitrary::Unstructured;
 
-use crate::cli::run::Part;
 use crate::case::{Case, LayoutCase, Origin, StreamCase};
+use crate::cli::run::Part;
 use crate::coverage::Tally;
 use crate::findings::{Finding, Findings};
 use crate::generators::{self, Lane, Made};
@@ -26,8 +26,13 @@ use crate::readers::{Batch, BatchAnswers, DescriptorQuery, LayoutReader, ReaderF
 use crate::report::results::{Comparison, EngineRow, Lane as LaneRow, Msl, NotRun, RESULTS_FORMAT, Results};
 
 /// Cases of each lane in a round. The shares say what a campaign's time goes into.
-const ROUND: [(Lane, u64); 5] =
-    [(Lane::Streams, 512), (Lane::Raw, 64), (Lane::Replays, 24), (Lane::Layouts, 512), (Lane::Shaders, 8)];
+const ROUND: [(Lane, u64); 5] = [
+    (Lane::Streams, 512),
+    (Lane::Raw, 64),
+    (Lane::Replays, 24),
+    (Lane::Layouts, 512),
+    (Lane::Shaders, 8),
+];
 
 /// When a campaign ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -166,7 +171,9 @@ pub fn run(plan: &Plan, cast: &Cast, stop: &AtomicBool, progress: &mut dyn FnMut
         not_run: Mutex::new(cast.not_run.clone()),
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..plan.workers.max(1)).map(|_| scope.spawn(|| work(&shared))).collect();
+        let workers: Vec<_> = (0..plan.workers.max(1))
+            .map(|_| scope.spawn(|| work(&shared)))
+            .collect();
         while !workers.iter().all(|worker| worker.is_finished()) {
             std::thread::sleep(Duration::from_millis(100));
             progress(&shared.progress());
@@ -228,7 +235,12 @@ impl Shared<'_> {
             }
         };
         drop(counts);
-        Progress { cases, findings: lock(&self.findings).rows().len(), done: done.min(1.0), elapsed }
+        Progress {
+            cases,
+            findings: lock(&self.findings).rows().len(),
+            done: done.min(1.0),
+            elapsed,
+        }
     }
 
     fn results(&self) -> Results {
@@ -236,16 +248,23 @@ impl Shared<'_> {
         let findings = lock(&self.findings).rows();
         let lanes = self.plan.lanes.iter().map(|lane| {
             let (cases, time) = counts.lanes.get(lane).copied().unwrap_or_default();
-            LaneRow { name: lane.name().into(), cases, worker_seconds: time.as_secs_f64() }
+            LaneRow {
+                name: lane.name().into(),
+                cases,
+                worker_seconds: time.as_secs_f64(),
+            }
         });
-        let comparisons = counts.comparisons.iter().map(|((_, aspect, subject, reference), row)| Comparison {
-            aspect: (*aspect).into(),
-            subject: subject.clone(),
-            reference: reference.clone(),
-            compared: row[0],
-            both_accept: row[1],
-            both_refuse: row[2],
-        });
+        let comparisons = counts
+            .comparisons
+            .iter()
+            .map(|((_, aspect, subject, reference), row)| Comparison {
+                aspect: (*aspect).into(),
+                subject: subject.clone(),
+                reference: reference.clone(),
+                compared: row[0],
+                both_accept: row[1],
+                both_refuse: row[2],
+            });
         Results {
             format: RESULTS_FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
@@ -268,7 +287,9 @@ impl Shared<'_> {
 }
 
 fn epoch_seconds() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }
 
 impl Plan {
@@ -284,7 +305,10 @@ impl Plan {
         }
         if self.lanes.len() < Lane::ALL.len() {
             let whole = |part: &Part| part.lanes().iter().all(|lane| self.lanes.contains(lane));
-            Part::ALL.iter().filter(|part| whole(part)).for_each(|part| command += &format!(" --only {}", part.name()));
+            Part::ALL
+                .iter()
+                .filter(|part| whole(part))
+                .for_each(|part| command += &format!(" --only {}", part.name()));
         }
         command
     }
@@ -339,7 +363,11 @@ fn open_engines(shared: &Shared<'_>) -> Vec<Engine> {
             Ok(engine) => engines.push(engine),
             Err(error) => {
                 let mend = "run `cargo lockstep doctor`".to_owned();
-                let missing = NotRun { what: id.clone(), why: format!("{error:#}"), mend };
+                let missing = NotRun {
+                    what: id.clone(),
+                    why: format!("{error:#}"),
+                    mend,
+                };
                 let mut not_run = lock(&shared.not_run);
                 if !not_run.contains(&missing) {
                     not_run.push(missing);
@@ -352,11 +380,20 @@ fn open_engines(shared: &Shared<'_>) -> Vec<Engine> {
 
 impl Worker<'_> {
     fn origin(&self, lane: Lane, index: u64) -> Origin {
-        Origin { lane: lane.name().into(), seed: self.shared.plan.seed, index }
+        Origin {
+            lane: lane.name().into(),
+            seed: self.shared.plan.seed,
+            index,
+        }
     }
 
     fn found(&self, signature: String, summary: String, case: Case, origin: Option<Origin>) {
-        lock(&self.shared.findings).add(Finding { signature, summary, case, origin });
+        lock(&self.shared.findings).add(Finding {
+            signature,
+            summary,
+            case,
+            origin,
+        });
     }
 
     fn make<T>(
@@ -392,7 +429,11 @@ impl Worker<'_> {
         let batch = batch_of(&items);
         let since = Instant::now();
         // Readers in processes of their own work on it while this thread goes on.
-        let asked: Vec<_> = self.references.iter_mut().map(|reference| reference.ask(&batch)).collect();
+        let asked: Vec<_> = self
+            .references
+            .iter_mut()
+            .map(|reference| reference.ask(&batch))
+            .collect();
         let subject = self.ask_subject(&items, &batch);
         self.counts.time(Lane::Streams, 0, since);
         let Some(subject) = subject else { return };
@@ -402,7 +443,11 @@ impl Worker<'_> {
         }
         self.counts.time(Lane::Streams, 0, since);
         let since = Instant::now();
-        for (item, answer) in items.iter().zip(&subject.streams).filter(|(item, _)| item.lane == Lane::Replays) {
+        for (item, answer) in items
+            .iter()
+            .zip(&subject.streams)
+            .filter(|(item, _)| item.lane == Lane::Replays)
+        {
             self.replay(item, answer);
         }
         self.counts.time(Lane::Replays, 0, since);
@@ -438,15 +483,25 @@ impl Worker<'_> {
         });
         let (item, alone) = match guilty {
             Some(item) => (item, "over this case"),
-            None => (&items[0], "over a batch that begins with this case, and not over any of its cases alone"),
+            None => (
+                &items[0],
+                "over a batch that begins with this case, and not over any of its cases alone",
+            ),
         };
         let signature = format!("reader {} failed", failed.reader);
         let summary = format!("{failed}, {alone}");
-        self.found(signature, summary, Case::Stream(item.case.clone()), Some(self.origin(item.lane, item.index)));
+        self.found(
+            signature,
+            summary,
+            Case::Stream(item.case.clone()),
+            Some(self.origin(item.lane, item.index)),
+        );
     }
 
     fn tally(&mut self, item: &Item, answer: &[u8]) {
-        let Ok(answer) = StreamAnswer::parse(answer) else { return };
+        let Ok(answer) = StreamAnswer::parse(answer) else {
+            return;
+        };
         let coverage = &mut self.counts.coverage;
         match answer.blob {
             Err(reason) => coverage.blob(reason),
@@ -470,7 +525,10 @@ impl Worker<'_> {
     }
 
     fn compare(&mut self, reference: usize, items: &[Item], subject: &BatchAnswers, heard: &BatchAnswers) {
-        let names = (self.subject.name().to_owned(), self.references[reference].name().to_owned());
+        let names = (
+            self.subject.name().to_owned(),
+            self.references[reference].name().to_owned(),
+        );
         for (item, (a, b)) in items.iter().zip(subject.streams.iter().zip(&heard.streams)) {
             match (StreamAnswer::parse(a), StreamAnswer::parse(b)) {
                 (Ok(a), Ok(b)) => {
@@ -482,7 +540,9 @@ impl Worker<'_> {
                 (_, Err(error)) => self.nonsense(&names.1, item, &error.to_string()),
             }
         }
-        let owners = items.iter().flat_map(|item| item.case.descriptors.iter().map(move |_| item));
+        let owners = items
+            .iter()
+            .flat_map(|item| item.case.descriptors.iter().map(move |_| item));
         for (item, (a, b)) in owners.zip(subject.descriptors.iter().zip(&heard.descriptors)) {
             match (DescriptorAnswer::parse(a), DescriptorAnswer::parse(b)) {
                 (Ok(a), Ok(b)) => {
@@ -506,7 +566,12 @@ impl Worker<'_> {
     fn nonsense(&self, reader: &str, item: &Item, what: &str) {
         let origin = self.origin(item.lane, item.index);
         let signature = format!("reader {reader} answers nonsense");
-        self.found(signature, format!("{reader}: {what}"), Case::Stream(item.case.clone()), Some(origin));
+        self.found(
+            signature,
+            format!("{reader}: {what}"),
+            Case::Stream(item.case.clone()),
+            Some(origin),
+        );
     }
 
     fn compared(
@@ -528,8 +593,12 @@ impl Worker<'_> {
     }
 
     fn replay(&mut self, item: &Item, answer: &[u8]) {
-        let Ok(answer) = StreamAnswer::parse(answer) else { return };
-        let (Some(Ok(words)), Ok(blob)) = (&answer.remap, wire::Blob::parse(&item.case.blob)) else { return };
+        let Ok(answer) = StreamAnswer::parse(answer) else {
+            return;
+        };
+        let (Some(Ok(words)), Ok(blob)) = (&answer.remap, wire::Blob::parse(&item.case.blob)) else {
+            return;
+        };
         let replayed = Replayed {
             objects: &item.case.objects,
             words,
@@ -538,10 +607,16 @@ impl Worker<'_> {
             window: item.case.window,
             answer: &answer,
         };
-        let commands = answer.decode.as_ref().and_then(|part| part.as_ref().ok()).map_or(0, |list| list.len() as u64);
+        let commands = answer
+            .decode
+            .as_ref()
+            .and_then(|part| part.as_ref().ok())
+            .map_or(0, |list| list.len() as u64);
         for at in 0..self.engines.len() {
             let engine = &mut self.engines[at];
-            let Some(judged) = gpu::replay(engine, &replayed) else { continue };
+            let Some(judged) = gpu::replay(engine, &replayed) else {
+                continue;
+            };
             let id = engine.id().to_owned();
             let (driver, executes) = (engine.driver().to_owned(), engine.executes());
             let row = self.counts.engines.entry(id.clone()).or_insert_with(|| EngineRow {
@@ -585,12 +660,26 @@ impl Worker<'_> {
             let subject = self.layout_subject.name().to_owned();
             let name = self.layout_references[at].name().to_owned();
             for outcome in slots::compare(&answer, &reference) {
-                let order = slots::ASPECTS.iter().position(|known| *known == outcome.aspect).unwrap_or(0);
-                self.counts.compared(streams::ASPECTS.len() + order, outcome.aspect, &subject, &name, &outcome.verdict);
+                let order = slots::ASPECTS
+                    .iter()
+                    .position(|known| *known == outcome.aspect)
+                    .unwrap_or(0);
+                self.counts.compared(
+                    streams::ASPECTS.len() + order,
+                    outcome.aspect,
+                    &subject,
+                    &name,
+                    &outcome.verdict,
+                );
                 if let Verdict::Differ(how) = outcome.verdict {
                     let signature = format!("{}: {subject} vs {name}: {how}", outcome.aspect);
                     let summary = format!("{subject} and {name} part at {}: {how}", outcome.aspect);
-                    self.found(signature, summary, Case::Layout(case.clone()), Some(self.origin(Lane::Layouts, index)));
+                    self.found(
+                        signature,
+                        summary,
+                        Case::Layout(case.clone()),
+                        Some(self.origin(Lane::Layouts, index)),
+                    );
                 }
             }
         }
@@ -614,7 +703,12 @@ impl Worker<'_> {
         let origin = Some(self.origin(Lane::Shaders, index));
         // naga is not ours: a panic of its is a finding, and the campaign goes on.
         let Ok(checked) = catch_unwind(AssertUnwindSafe(|| msl::check(&case))) else {
-            self.found("msl: naga panicked".into(), "naga panicked".into(), Case::Layout(case), origin);
+            self.found(
+                "msl: naga panicked".into(),
+                "naga panicked".into(),
+                Case::Layout(case),
+                origin,
+            );
             return;
         };
         self.counts.msl.translated += checked.translated;
@@ -623,7 +717,11 @@ impl Worker<'_> {
             *self.counts.msl.refused.entry(reason).or_default() += count;
         }
         for problem in checked.problems {
-            let signature = format!("msl: property {} in a {} shader", problem.property, problem.stage.name());
+            let signature = format!(
+                "msl: property {} in a {} shader",
+                problem.property,
+                problem.stage.name()
+            );
             let summary = format!("entry point {}: {}", problem.entry_point, problem.detail);
             self.found(signature, summary, Case::Layout(case.clone()), origin.clone());
         }
@@ -632,7 +730,10 @@ impl Worker<'_> {
 
 fn batch_of(items: &[Item]) -> Batch {
     let descriptors = items.iter().flat_map(|item| {
-        let query = |bytes: &Vec<u8>| DescriptorQuery { bytes: bytes.clone(), id_map: item.case.id_map.clone() };
+        let query = |bytes: &Vec<u8>| DescriptorQuery {
+            bytes: bytes.clone(),
+            id_map: item.case.id_map.clone(),
+        };
         item.case.descriptors.iter().map(query)
     });
     Batch {
@@ -644,5 +745,10 @@ fn batch_of(items: &[Item]) -> Batch {
 /// Asks and hears; a panic is a failure like any other.
 pub fn ask_guarded(reader: &mut dyn StreamReader, batch: &Batch) -> Result<BatchAnswers, ReaderFailed> {
     let answered = catch_unwind(AssertUnwindSafe(|| reader.ask(batch).and_then(|()| reader.hear())));
-    answered.unwrap_or_else(|_| Err(ReaderFailed { reader: reader.name().to_owned(), why: "it panicked".into() }))
+    answered.unwrap_or_else(|_| {
+        Err(ReaderFailed {
+            reader: reader.name().to_owned(),
+            why: "it panicked".into(),
+        })
+    })
 }

@@ -28,7 +28,12 @@ enum Table {
 
 /// The reasons that a grid's columns are.
 const BLOB: [Reason; 3] = [Reason::BadLength, Reason::BadMagic, Reason::BadVersion];
-const READ_CHECK: [Reason; 4] = [Reason::NotABuffer, Reason::NoMapRead, Reason::OutOfRange, Reason::PastWindow];
+const READ_CHECK: [Reason; 4] = [
+    Reason::NotABuffer,
+    Reason::NoMapRead,
+    Reason::OutOfRange,
+    Reason::PastWindow,
+];
 const DESCRIPTOR: [Reason; 3] = [Reason::Truncated, Reason::TooMany, Reason::UnknownId];
 const COMMAND: [Reason; 19] = [
     Reason::UnknownOp,
@@ -51,8 +56,11 @@ const COMMAND: [Reason; 19] = [
     Reason::OutOfRange,
     Reason::TooManyWorkgroups,
 ];
-const CONTEXTS: [(Context, &str); 3] =
-    [(Context::Outside, "outside a pass"), (Context::Render, "render pass"), (Context::Compute, "compute pass")];
+const CONTEXTS: [(Context, &str); 3] = [
+    (Context::Outside, "outside a pass"),
+    (Context::Render, "render pass"),
+    (Context::Compute, "compute pass"),
+];
 /// The binding types of slots.md section 1 that the seed's constructor has a place for, as finely as their slots or their
 /// mutability may depend on.
 const BINDINGS: [&str; 12] = [
@@ -158,13 +166,25 @@ impl Tally {
             // A count where none should be is shown, so that a wrong idea of what can occur does not hide it.
             count.or(possible(row, column).then_some(0))
         };
-        let cells = (0..rows.len()).map(|row| (0..columns.len()).map(|column| cell(row, column)).collect()).collect();
-        Grid { name: name.into(), rows, columns, cells }
+        let cells = (0..rows.len())
+            .map(|row| (0..columns.len()).map(|column| cell(row, column)).collect())
+            .collect();
+        Grid {
+            name: name.into(),
+            rows,
+            columns,
+            cells,
+        }
     }
 
     /// The tables, for the report.
     pub fn coverage(&self) -> Coverage {
-        let names = |reasons: &[Reason]| reasons.iter().map(|reason| reason.name().to_owned()).collect::<Vec<_>>();
+        let names = |reasons: &[Reason]| {
+            reasons
+                .iter()
+                .map(|reason| reason.name().to_owned())
+                .collect::<Vec<_>>()
+        };
         let ops: Vec<String> = Op::ALL.iter().map(|op| op.name().to_owned()).collect();
         let single = |name: &str, table, reasons: &[Reason]| {
             self.grid(name, table, vec!["refused".into()], names(reasons), |_, _| true)
@@ -177,9 +197,13 @@ impl Tally {
                 self.grid("opcode by context", Table::Context, ops, contexts, |row, column| {
                     Op::ALL[row].allowed_in(CONTEXTS[column].0)
                 }),
-                self.grid("opcode by reason", Table::Reason, with_unknown, names(&COMMAND), |row, column| {
-                    can_be_refused(Op::ALL.get(row).copied(), COMMAND[column])
-                }),
+                self.grid(
+                    "opcode by reason",
+                    Table::Reason,
+                    with_unknown,
+                    names(&COMMAND),
+                    |row, column| can_be_refused(Op::ALL.get(row).copied(), COMMAND[column]),
+                ),
                 single("blob", Table::Blob, &BLOB),
                 single("read check", Table::ReadCheck, &READ_CHECK),
                 single("descriptor", Table::Descriptor, &DESCRIPTOR),
@@ -196,7 +220,11 @@ impl Tally {
     }
 
     fn fault_grid(&self) -> Grid {
-        let known = MALFORMED.iter().chain(&OUT_OF_RANGE).chain(&LEFT_TO_DEVICE).map(|fault| fault.name);
+        let known = MALFORMED
+            .iter()
+            .chain(&OUT_OF_RANGE)
+            .chain(&LEFT_TO_DEVICE)
+            .map(|fault| fault.name);
         let mut counts: BTreeMap<&str, u64> = known.map(|name| (name, 0)).collect();
         for (&fault, &count) in &self.faults {
             *counts.entry(fault).or_default() += count;
@@ -216,17 +244,38 @@ fn op_row(op: Op) -> Option<usize> {
 
 fn binding_row(ty: &BindingType) -> Option<usize> {
     Some(match ty {
-        BindingType::Buffer { ty: BufferBindingType::Uniform, .. } => 0,
-        BindingType::Buffer { ty: BufferBindingType::Storage { read_only: false }, .. } => 1,
-        BindingType::Buffer { ty: BufferBindingType::Storage { read_only: true }, .. } => 2,
+        BindingType::Buffer {
+            ty: BufferBindingType::Uniform,
+            ..
+        } => 0,
+        BindingType::Buffer {
+            ty: BufferBindingType::Storage { read_only: false },
+            ..
+        } => 1,
+        BindingType::Buffer {
+            ty: BufferBindingType::Storage { read_only: true },
+            ..
+        } => 2,
         BindingType::Sampler(SamplerBindingType::Filtering) => 3,
         BindingType::Sampler(SamplerBindingType::NonFiltering) => 4,
         BindingType::Sampler(SamplerBindingType::Comparison) => 5,
         BindingType::Texture { .. } => 6,
-        BindingType::StorageTexture { access: StorageTextureAccess::WriteOnly, .. } => 7,
-        BindingType::StorageTexture { access: StorageTextureAccess::ReadOnly, .. } => 8,
-        BindingType::StorageTexture { access: StorageTextureAccess::ReadWrite, .. } => 9,
-        BindingType::StorageTexture { access: StorageTextureAccess::Atomic, .. } => 10,
+        BindingType::StorageTexture {
+            access: StorageTextureAccess::WriteOnly,
+            ..
+        } => 7,
+        BindingType::StorageTexture {
+            access: StorageTextureAccess::ReadOnly,
+            ..
+        } => 8,
+        BindingType::StorageTexture {
+            access: StorageTextureAccess::ReadWrite,
+            ..
+        } => 9,
+        BindingType::StorageTexture {
+            access: StorageTextureAccess::Atomic,
+            ..
+        } => 10,
         BindingType::AccelerationStructure { .. } => 11,
         BindingType::ExternalTexture => return None,
     })
@@ -234,7 +283,9 @@ fn binding_row(ty: &BindingType) -> Option<usize> {
 
 /// Whether Decode, Remap or CheckRanges can refuse a command of `op` (none: an unknown opcode) for `reason`: wire.md sections 3 and 5.
 fn can_be_refused(op: Option<Op>, reason: Reason) -> bool {
-    let Some(op) = op else { return reason == Reason::UnknownOp };
+    let Some(op) = op else {
+        return reason == Reason::UnknownOp;
+    };
     let has = |fits: fn(&ArgKind) -> bool| any_arg(wire::layout(op), fits);
     let names_checked_buffer = matches!(
         op,

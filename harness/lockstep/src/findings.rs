@@ -33,7 +33,11 @@ pub struct Findings {
 impl Findings {
     /// Findings that are written into `folder`, which is made when there is one.
     pub fn new(folder: PathBuf, started: Instant) -> Findings {
-        Findings { folder, started, rows: BTreeMap::new() }
+        Findings {
+            folder,
+            started,
+            rows: BTreeMap::new(),
+        }
     }
 
     /// Keeps a finding. The first of its signature is written; a file that cannot be written is printed instead, whole.
@@ -58,7 +62,14 @@ impl Findings {
         }
         let file = path.display().to_string();
         let repro = format!("cargo lockstep repro {file}");
-        let row = FindingRow { signature: finding.signature, summary: finding.summary, file, repro, at, seen: 1 };
+        let row = FindingRow {
+            signature: finding.signature,
+            summary: finding.summary,
+            file,
+            repro,
+            at,
+            seen: 1,
+        };
         self.rows.insert(row.signature.clone(), row);
     }
 
@@ -95,8 +106,12 @@ pub fn write_case(path: &Path, file: &CaseFile) -> anyhow::Result<()> {
     text.push('\n');
     let mut beside = tempfile::NamedTempFile::new_in(folder)
         .with_context(|| format!("{}: cannot write a file there", folder.display()))?;
-    beside.write_all(text.as_bytes()).with_context(|| format!("{}: cannot write", path.display()))?;
-    beside.persist(path).with_context(|| format!("{}: cannot write", path.display()))?;
+    beside
+        .write_all(text.as_bytes())
+        .with_context(|| format!("{}: cannot write", path.display()))?;
+    beside
+        .persist(path)
+        .with_context(|| format!("{}: cannot write", path.display()))?;
     Ok(())
 }
 

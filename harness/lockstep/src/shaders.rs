@@ -11,13 +11,10 @@ use std::path::{Path, PathBuf};
 
 use mslmap::StageLayout;
 use naga::valid::FunctionInfo;
-use naga::{
-    AddressSpace, GlobalVariable, Handle, ImageClass, Module, ResourceBinding, StorageAccess,
-    TypeInner,
-};
+use naga::{AddressSpace, GlobalVariable, Handle, ImageClass, Module, ResourceBinding, StorageAccess, TypeInner};
 use wgpu_types::{
-    BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, StorageTextureAccess,
-    TextureFormat, TextureSampleType, TextureViewDimension,
+    BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, StorageTextureAccess, TextureFormat,
+    TextureSampleType, TextureViewDimension,
 };
 
 use crate::case::{Stage, System};
@@ -100,10 +97,7 @@ pub fn check_file(path: &Path, source: &str) -> FileReport {
             let entries = source.entry_points();
             report(
                 None,
-                entries
-                    .iter()
-                    .map(|entry| check_entry_point(&source, entry))
-                    .collect(),
+                entries.iter().map(|entry| check_entry_point(&source, entry)).collect(),
             )
         }
         Err(message) => {
@@ -115,25 +109,17 @@ pub fn check_file(path: &Path, source: &str) -> FileReport {
 
 /// Checks files, and the `*.wgsl` files in folders, and writes a report of each.
 ///
-/// Returns the exit status: 0 when nothing was found, 1 when there are problems, 2 when a path does not exist, a file cannot be
-/// read or is no plain and valid WGSL, or no file was found; 2 outranks 1.
+/// Returns the exit status: 0 when nothing was found, 1 when there are problems, 2 when a file cannot be read or is no plain and
+/// valid WGSL; 2 outranks 1.
 ///
 /// # Errors
 ///
-/// The report cannot be written.
+/// A path that does not exist, no WGSL file at all, both before anything is checked; and a report that cannot be written.
 pub fn run(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
-    let mut files = Vec::new();
-    let mut bad = false;
-    for path in paths {
-        match find(path) {
-            Ok(found) => files.extend(found),
-            Err(message) => {
-                writeln!(out, "{message}")?;
-                bad = true;
-            }
-        }
-    }
-    let mut problems = 0;
+    let found: Vec<_> = paths.iter().map(|path| find(path)).collect::<anyhow::Result<_>>()?;
+    let files: Vec<PathBuf> = found.into_iter().flatten().collect();
+    anyhow::ensure!(!files.is_empty(), "no WGSL file (*.wgsl) found");
+    let (mut bad, mut problems) = (false, 0);
     for file in &files {
         match std::fs::read_to_string(file) {
             Ok(source) => {
@@ -143,42 +129,26 @@ pub fn run(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
                 write!(out, "{}", text(&report))?;
             }
             Err(error) => {
-                writeln!(out, "{}: cannot be read: {error}", file.display())?;
+                writeln!(out, "{}\n  cannot be read: {error}", file.display())?;
                 bad = true;
             }
         }
     }
-    if files.is_empty() && !bad {
-        writeln!(out, "no WGSL file (*.wgsl) found")?;
-        bad = true;
-    }
-    let found = problems > 0;
-    Ok(if bad { 2 } else { u8::from(found) })
+    Ok(if bad { 2 } else { u8::from(problems > 0) })
 }
 
 /// The files of a path: itself, or the `*.wgsl` files below it, by name.
-fn find(path: &Path) -> Result<Vec<PathBuf>, String> {
-    if !path.exists() {
-        return Err(format!("{}: does not exist", path.display()));
-    }
+fn find(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    anyhow::ensure!(path.exists(), "{}: no such file or folder", path.display());
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
     let entries = walkdir::WalkDir::new(path).sort_by_file_name().into_iter();
-    let paths = entries.map(|entry| {
-        entry
-            .map(|entry| entry.into_path())
-            .map_err(|error| error.to_string())
-    });
-    let is_wgsl = |path: &PathBuf| {
-        path.is_file()
-            && path
-                .extension()
-                .is_some_and(|extension| extension == "wgsl")
-    };
-    paths
-        .filter(|path| path.as_ref().map_or(true, is_wgsl))
-        .collect()
+    let files: Vec<PathBuf> = entries
+        .map(|entry| entry.map(|entry| entry.into_path()))
+        .collect::<Result<_, _>>()?;
+    let is_wgsl = |path: &PathBuf| path.is_file() && path.extension().is_some_and(|extension| extension == "wgsl");
+    Ok(files.into_iter().filter(is_wgsl).collect())
 }
 
 /// What makes a text a preprocessor's template: its first line that begins with `#` or with WESL's `import`, or that holds `{{`.
@@ -208,8 +178,7 @@ fn check_entry_point(source: &Source<'_>, entry: &Entry) -> EntryPointReport {
         checked: Vec::new(),
     };
     let module = &source.module;
-    let is_entry =
-        |found: &naga::EntryPoint| found.stage == entry.stage.naga() && found.name == entry.name;
+    let is_entry = |found: &naga::EntryPoint| found.stage == entry.stage.naga() && found.name == entry.name;
     let Some(index) = module.entry_points.iter().position(is_entry) else {
         return report;
     };
@@ -221,8 +190,7 @@ fn check_entry_point(source: &Source<'_>, entry: &Entry) -> EntryPointReport {
         }
     };
     let groups = groups(&resources);
-    let groups: Vec<Option<&[BindGroupLayoutEntry]>> =
-        groups.iter().map(|group| Some(group.as_slice())).collect();
+    let groups: Vec<Option<&[BindGroupLayoutEntry]>> = groups.iter().map(|group| Some(group.as_slice())).collect();
     let layout = StageLayout::new(&groups, entry.stage.naga());
     report.rows = rows(module, &resources, layout.as_ref().ok());
     match layout {
@@ -254,28 +222,16 @@ fn check_entry_point(source: &Source<'_>, entry: &Entry) -> EntryPointReport {
             version,
             overrides: &overrides,
         };
-        report
-            .checked
-            .push(((major, minor), source.check(entry, &settings)));
+        report.checked.push(((major, minor), source.check(entry, &settings)));
     }
     report
 }
 
 /// The value 1 for each override that has none of its own.
 fn missing_overrides(module: &Module) -> BTreeMap<String, f64> {
-    let missing = module
-        .overrides
-        .iter()
-        .filter(|(_, found)| found.init.is_none());
-    let key = |found: &naga::Override| {
-        found
-            .id
-            .map(|id| id.to_string())
-            .or_else(|| found.name.clone())
-    };
-    missing
-        .filter_map(|(_, found)| Some((key(found)?, 1.0)))
-        .collect()
+    let missing = module.overrides.iter().filter(|(_, found)| found.init.is_none());
+    let key = |found: &naga::Override| found.id.map(|id| id.to_string()).or_else(|| found.name.clone());
+    missing.filter_map(|(_, found)| Some((key(found)?, 1.0))).collect()
 }
 
 /// A resource that an entry point reaches.
@@ -290,11 +246,7 @@ struct Resource<'a> {
 /// # Errors
 ///
 /// A resource that no bind group layout holds: immediates.
-fn resources<'a>(
-    module: &'a Module,
-    uses: &FunctionInfo,
-    stage: Stage,
-) -> Result<Vec<Resource<'a>>, String> {
+fn resources<'a>(module: &'a Module, uses: &FunctionInfo, stage: Stage) -> Result<Vec<Resource<'a>>, String> {
     let mut found = Vec::new();
     for (handle, global) in module
         .global_variables
@@ -302,10 +254,7 @@ fn resources<'a>(
         .filter(|(handle, _)| !uses[*handle].is_empty())
     {
         if global.space == AddressSpace::Immediate {
-            return Err(format!(
-                "immediates (`{}`) have no place in this layout",
-                name(global)
-            ));
+            return Err(format!("immediates (`{}`) have no place in this layout", name(global)));
         }
         let Some(at) = global.binding else {
             continue;
@@ -366,28 +315,15 @@ fn binding_type(
         } else {
             SamplerBindingType::Filtering
         })),
-        (_, TypeInner::AccelerationStructure { vertex_return }) => {
-            Some(BindingType::AccelerationStructure {
-                vertex_return: *vertex_return,
-            })
-        }
-        (
-            _,
-            TypeInner::Image {
-                dim,
-                arrayed,
-                class,
-            },
-        ) => image_type(view_dimension(*dim, *arrayed), *class, is_sampled),
+        (_, TypeInner::AccelerationStructure { vertex_return }) => Some(BindingType::AccelerationStructure {
+            vertex_return: *vertex_return,
+        }),
+        (_, TypeInner::Image { dim, arrayed, class }) => image_type(view_dimension(*dim, *arrayed), *class, is_sampled),
         _ => None,
     }
 }
 
-fn image_type(
-    view_dimension: TextureViewDimension,
-    class: ImageClass,
-    is_sampled: bool,
-) -> Option<BindingType> {
+fn image_type(view_dimension: TextureViewDimension, class: ImageClass, is_sampled: bool) -> Option<BindingType> {
     let texture = |sample_type, multisampled| {
         Some(BindingType::Texture {
             sample_type,
@@ -450,10 +386,7 @@ fn texture_format(format: naga::StorageFormat) -> Option<TextureFormat> {
 /// The bind group layouts that hold the resources; a group without one is empty.
 fn groups(resources: &[Resource<'_>]) -> Vec<Vec<BindGroupLayoutEntry>> {
     // Capped, so that a group number of four billion makes no list of that length; nine are refused already.
-    let count = resources
-        .iter()
-        .map(|resource| resource.at.group.min(1000) + 1)
-        .max();
+    let count = resources.iter().map(|resource| resource.at.group.min(1000) + 1).max();
     let mut groups = vec![Vec::new(); count.unwrap_or(0) as usize];
     for resource in resources {
         if let Some(group) = groups.get_mut(resource.at.group as usize) {
@@ -475,15 +408,9 @@ fn rows(module: &Module, resources: &[Resource<'_>], layout: Option<&StageLayout
         };
         let target = layout.and_then(|layout| layout.resources.get(&resource.at));
         let ty = &module.types[resource.global.ty].inner;
-        let slots = target
-            .map(|target| slots(ty, target))
-            .filter(|slots| !slots.is_empty());
+        let slots = target.map(|target| slots(ty, target)).filter(|slots| !slots.is_empty());
         match slots {
-            Some(slots) => rows.extend(
-                slots
-                    .into_iter()
-                    .map(|(table, index)| row(Some((table.name(), index)))),
-            ),
+            Some(slots) => rows.extend(slots.into_iter().map(|(table, index)| row(Some((table.name(), index))))),
             None => rows.push(row(None)),
         }
     }
@@ -521,10 +448,7 @@ fn type_words(entry: &BindGroupLayoutEntry) -> String {
                 TextureSampleType::Uint => "uint",
             };
             let multisampled = if multisampled { " multisampled" } else { "" };
-            format!(
-                "{sample} texture {}{multisampled}",
-                dimension_word(view_dimension)
-            )
+            format!("{sample} texture {}{multisampled}", dimension_word(view_dimension))
         }
         BindingType::StorageTexture {
             access,
@@ -538,10 +462,7 @@ fn type_words(entry: &BindGroupLayoutEntry) -> String {
                 StorageTextureAccess::Atomic => "atomic",
             };
             let format = format!("{format:?}").to_lowercase();
-            format!(
-                "{access} storage texture {} {format}",
-                dimension_word(view_dimension)
-            )
+            format!("{access} storage texture {} {format}", dimension_word(view_dimension))
         }
         BindingType::AccelerationStructure { .. } => "acceleration structure".to_owned(),
         BindingType::ExternalTexture => "external texture".to_owned(),
@@ -585,14 +506,7 @@ fn text(report: &FileReport) -> String {
 /// Writing to a string does not fail, so its results are let go.
 fn entry_text(text: &mut String, entry: &EntryPointReport) {
     let _ = writeln!(text, "  {} {}", entry.stage.name(), entry.name);
-    let width = |of: fn(&Row) -> &str| {
-        entry
-            .rows
-            .iter()
-            .map(|row| of(row).len())
-            .max()
-            .unwrap_or(0)
-    };
+    let width = |of: fn(&Row) -> &str| entry.rows.iter().map(|row| of(row).len()).max().unwrap_or(0);
     let (names, types) = (width(|row| &row.name), width(|row| &row.ty));
     for Row {
         group,
@@ -602,13 +516,8 @@ fn entry_text(text: &mut String, entry: &EntryPointReport) {
         slot,
     } in &entry.rows
     {
-        let slot = slot.map_or("no slot".to_owned(), |(table, index)| {
-            format!("{table} {index}")
-        });
-        let _ = writeln!(
-            text,
-            "    {group:>3} {binding:>5}  {name:names$}  {ty:types$}  {slot}"
-        );
+        let slot = slot.map_or("no slot".to_owned(), |(table, index)| format!("{table} {index}"));
+        let _ = writeln!(text, "    {group:>3} {binding:>5}  {name:names$}  {ty:types$}  {slot}");
     }
     if let Some(slot) = entry.sizes_slot {
         let sizes: Vec<String> = entry
@@ -616,11 +525,7 @@ fn entry_text(text: &mut String, entry: &EntryPointReport) {
             .iter()
             .map(|(group, binding)| format!("{group}/{binding}"))
             .collect();
-        let _ = writeln!(
-            text,
-            "    _buffer_sizes  buffer {slot}  [{}]",
-            sizes.join(", ")
-        );
+        let _ = writeln!(text, "    _buffer_sizes  buffer {slot}  [{}]", sizes.join(", "));
     }
     if let Some(message) = &entry.no_layout {
         let _ = writeln!(text, "    not translated: {message}");
@@ -681,12 +586,7 @@ mod tests {
     #[test]
     fn layouts_are_those_of_auto() {
         let report = check_file(Path::new("a.wgsl"), WGSL);
-        assert_eq!(
-            (&report.fault, report.problems()),
-            (&None, 0),
-            "{}",
-            text(&report)
-        );
+        assert_eq!((&report.fault, report.problems()), (&None, 0), "{}", text(&report));
         let [shade, fill] = &report.entry_points[..] else {
             panic!("{report:?}")
         };
@@ -716,10 +616,7 @@ mod tests {
         assert_eq!(fill.rows, of_fill);
         assert_eq!((fill.sizes_slot, &fill.sizes), (Some(1), &vec![(2, 0)]));
         assert_eq!(
-            fill.checked
-                .iter()
-                .map(|(_, checked)| checked.translated)
-                .sum::<u64>(),
+            fill.checked.iter().map(|(_, checked)| checked.translated).sum::<u64>(),
             2
         );
     }
@@ -797,35 +694,27 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let run = |paths: &[PathBuf]| {
             let mut out = Vec::new();
-            let status = run(paths, &mut out).unwrap();
-            (
-                status,
-                String::from_utf8(out)
-                    .unwrap()
-                    .replace(&folder.path().display().to_string(), "FOLDER"),
-            )
+            let status = run(paths, &mut out).map_err(|error| error.to_string());
+            let hide = |text: &str| text.replace(&folder.path().display().to_string(), "FOLDER");
+            status
+                .map(|status| (status, hide(&String::from_utf8(out).unwrap())))
+                .map_err(|error| hide(&error))
         };
-        assert_eq!(
-            run(&[folder.path().to_owned()]),
-            (2, "no WGSL file (*.wgsl) found\n".into())
-        );
-        assert_eq!(
-            run(&[at("none.wgsl")]),
-            (2, "FOLDER/none.wgsl: does not exist\n".into())
-        );
+        let bad = |message: &str| Err(message.to_owned());
+        assert_eq!(run(&[folder.path().to_owned()]), bad("no WGSL file (*.wgsl) found"));
+        assert_eq!(run(&[at("none.wgsl")]), bad("FOLDER/none.wgsl: no such file or folder"));
         std::fs::create_dir(at("deep")).unwrap();
         std::fs::write(at("deep/b.wgsl"), "fn f() {}").unwrap();
         std::fs::write(at("deep/c.txt"), "no shader").unwrap();
-        let shader =
-            "@group(0) @binding(3) var<uniform> tint: vec4f; @fragment fn f() { _ = tint.x; }";
+        let shader = "@group(0) @binding(3) var<uniform> tint: vec4f; @fragment fn f() { _ = tint.x; }";
         std::fs::write(at("a.wgsl"), shader).unwrap();
         let expected = "FOLDER/a.wgsl\n  fragment f\n      0     3  tint  uniform  buffer 0\n\
                         FOLDER/deep/b.wgsl\n  no entry points\n";
-        assert_eq!(run(&[folder.path().to_owned()]), (0, expected.into()));
+        assert_eq!(run(&[folder.path().to_owned()]), Ok((0, expected.into())));
         std::fs::write(at("a.wgsl"), "#import x").unwrap();
         let template = "FOLDER/a.wgsl\n  not plain WGSL, a template: `#import` in line 1\n";
-        assert_eq!(run(&[at("a.wgsl")]), (2, template.into()));
+        assert_eq!(run(&[at("a.wgsl")]), Ok((2, template.into())));
         std::fs::write(at("a.wgsl"), [0xff]).unwrap();
-        assert_eq!(run(&[at("a.wgsl")]).0, 2);
+        assert_eq!(run(&[at("a.wgsl")]).map(|(status, _)| status), Ok(2));
     }
 }

@@ -32,12 +32,30 @@ pub fn disassemble(words: &[u32], data_len: u32, marked: Option<usize>) -> Strin
 
 fn line(text: &mut String, index: usize, cmd: &Cmd<'_>, indent: usize, marked: Option<usize>) {
     let inside = cmd.word..cmd.word + 1 + cmd.args.len();
-    let mark = if marked.is_some_and(|word| inside.contains(&word)) { '>' } else { ' ' };
-    let _ = write!(text, "{mark}{index:>4} {:>6}  {:indent$}{}", cmd.word, "", cmd.op.name());
+    let mark = if marked.is_some_and(|word| inside.contains(&word)) {
+        '>'
+    } else {
+        ' '
+    };
+    let _ = write!(
+        text,
+        "{mark}{index:>4} {:>6}  {:indent$}{}",
+        cmd.word,
+        "",
+        cmd.op.name()
+    );
     let mut at = 0;
     arguments(text, wire::layout(cmd.op), cmd.args, &mut at);
     if let Some(word) = marked.filter(|word| inside.contains(word)) {
-        let _ = write!(text, "    <- word {word} is {}", [cmd.op as u32].iter().chain(cmd.args).nth(word - cmd.word).unwrap_or(&0));
+        let _ = write!(
+            text,
+            "    <- word {word} is {}",
+            [cmd.op as u32]
+                .iter()
+                .chain(cmd.args)
+                .nth(word - cmd.word)
+                .unwrap_or(&0)
+        );
     }
     text.push('\n');
 }
@@ -55,8 +73,16 @@ fn arguments(text: &mut String, args: &[Arg], words: &[u32], at: &mut usize) {
             ArgKind::F32 => write!(text, " {name} {:?}", f32::from_bits(word)),
             ArgKind::Bool => write!(text, " {name} {}", word == 1),
             ArgKind::Enum(values) => {
-                let known = values.values.iter().find(|value| value.0 == word).map_or("?", |value| value.1);
-                if known.is_empty() { Ok(()) } else { write!(text, " {name} {known}") }
+                let known = values
+                    .values
+                    .iter()
+                    .find(|value| value.0 == word)
+                    .map_or("?", |value| value.1);
+                if known.is_empty() {
+                    Ok(())
+                } else {
+                    write!(text, " {name} {known}")
+                }
             }
             ArgKind::U64 => {
                 let high = words.get(*at).copied().unwrap_or(0);
@@ -89,7 +115,11 @@ fn arguments(text: &mut String, args: &[Arg], words: &[u32], at: &mut usize) {
 fn unread(text: &mut String, words: &[u32], end: usize, refused: &wire::Refusal) {
     const SHOWN: usize = 24;
     let name = refused.op.map_or("unknown opcode", Op::name);
-    let _ = writeln!(text, "> {:>10}  {name} refused: {} at word {}", end, refused.reason, refused.word);
+    let _ = writeln!(
+        text,
+        "> {:>10}  {name} refused: {} at word {}",
+        end, refused.reason, refused.word
+    );
     let rest = words.get(end..).unwrap_or_default();
     for (offset, word) in rest.iter().take(SHOWN).enumerate() {
         let at = end + offset;

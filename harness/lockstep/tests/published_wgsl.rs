@@ -63,10 +63,7 @@ const UNFIT: [(&str, Unfit); 28] = [
     ("vello_shaders/shader/pathtag_scan1.wgsl", Template),
     ("vello_shaders/shader/tile_alloc.wgsl", Template),
     ("vello_shaders/shader/shared/util.wgsl", Part),
-    (
-        "wgpu-core/src/indirect_validation/validate_draw.wgsl",
-        Immediates,
-    ),
+    ("wgpu-core/src/indirect_validation/validate_draw.wgsl", Immediates),
     (
         "wgpu-core/src/timestamp_normalization/timestamp_normalization.wgsl",
         Part,
@@ -77,27 +74,13 @@ const UNFIT: [(&str, Unfit); 28] = [
 /// wgpu-core is left out, since it has immediates.
 const JOINED: [(&str, &str, &[&str]); 5] = [
     ("iced_wgpu", "src/shader", &["vertex", "image"]),
+    ("iced_wgpu", "src/shader", &["color", "quad", "vertex", "quad/solid"]),
     (
         "iced_wgpu",
         "src/shader",
-        &["color", "quad", "vertex", "quad/solid"],
+        &["quad", "vertex", "quad/gradient", "color", "color/linear_rgb"],
     ),
-    (
-        "iced_wgpu",
-        "src/shader",
-        &[
-            "quad",
-            "vertex",
-            "quad/gradient",
-            "color",
-            "color/linear_rgb",
-        ],
-    ),
-    (
-        "iced_wgpu",
-        "src/shader",
-        &["triangle", "triangle/solid", "color"],
-    ),
+    ("iced_wgpu", "src/shader", &["triangle", "triangle/solid", "color"]),
     (
         "iced_wgpu",
         "src/shader",
@@ -125,12 +108,12 @@ fn metadata() -> Result<Metadata, String> {
         .other_options(["--locked".to_owned()])
         .exec();
     metadata.map_err(|error| {
+        // cargo's own error is a line among others, the first after what cargo_metadata says of it.
         let text = error.to_string();
         let said = text
             .lines()
-            .map(str::trim)
-            .find(|line| line.starts_with("error"))
-            .unwrap_or(&text);
+            .find_map(|line| line.rsplit_once("error: "))
+            .map_or(text.as_str(), |(_, said)| said);
         format!("the published crates cannot be fetched: {said}")
     })
 }
@@ -139,10 +122,7 @@ fn tests(metadata: &Metadata) -> Vec<Trial> {
     let mut names = BTreeSet::new();
     let mut tests = Vec::new();
     for (name, version) in CRATES {
-        let package = metadata
-            .packages
-            .iter()
-            .find(|package| is(package, name, version));
+        let package = metadata.packages.iter().find(|package| is(package, name, version));
         let files = package.map(files).unwrap_or_default();
         if files.is_empty() {
             let message = format!("no WGSL found for {name} {version}");
@@ -151,24 +131,18 @@ fn tests(metadata: &Metadata) -> Vec<Trial> {
         for (_, folder, parts) in JOINED.iter().filter(|(joined, ..)| *joined == name) {
             let folder = package.map(|package| package.manifest_path.with_file_name(folder));
             let folder = PathBuf::from(folder.unwrap_or_default());
-            tests.push(Trial::test(
-                format!("{name}: {}", parts.join(" + ")),
-                move || check_joined(&folder, parts),
-            ));
+            tests.push(Trial::test(format!("{name}: {}", parts.join(" + ")), move || {
+                check_joined(&folder, parts)
+            }));
         }
         for (file, path) in files {
             let file = format!("{name}/{file}");
             names.insert(file.clone());
-            let unfit = UNFIT
-                .iter()
-                .find(|(unfit, _)| *unfit == file)
-                .map(|(_, why)| *why);
+            let unfit = UNFIT.iter().find(|(unfit, _)| *unfit == file).map(|(_, why)| *why);
             tests.push(Trial::test(file, move || check(&path, unfit)));
         }
     }
-    tests.push(Trial::test("the list of unfit files", move || {
-        listed(&names)
-    }));
+    tests.push(Trial::test("the list of unfit files", move || listed(&names)));
     tests
 }
 
@@ -186,10 +160,7 @@ fn files(package: &Package) -> Vec<(String, PathBuf)> {
         .into_iter()
         .flatten()
         .map(|entry| entry.into_path());
-    let wgsl = found.filter(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "wgsl")
-    });
+    let wgsl = found.filter(|path| path.extension().is_some_and(|extension| extension == "wgsl"));
     let name = |path: &Path| {
         let inside = path.strip_prefix(folder).unwrap_or(path);
         inside
@@ -234,9 +205,7 @@ fn read(path: &Path) -> Result<String, Failed> {
 }
 
 fn check_joined(folder: &Path, parts: &[&str]) -> Result<(), Failed> {
-    let texts = parts
-        .iter()
-        .map(|part| read(&folder.join(part).with_extension("wgsl")));
+    let texts = parts.iter().map(|part| read(&folder.join(part).with_extension("wgsl")));
     let source = texts.collect::<Result<Vec<_>, _>>()?.join("\n");
     no_problem(&check_file(&folder.join(parts.join("+")), &source))
 }
@@ -248,21 +217,14 @@ fn preprocess(source: &str, shared: &Path, defined: &[&str]) -> Result<String, F
     let mut text = String::new();
     for line in source.lines() {
         let mut words = line.split_whitespace();
-        match (
-            words.next().unwrap_or_default(),
-            words.next().unwrap_or_default(),
-        ) {
+        match (words.next().unwrap_or_default(), words.next().unwrap_or_default()) {
             ("#ifdef", name) => keeps.push(defined.contains(&name)),
             ("#ifndef", name) => keeps.push(!defined.contains(&name)),
             ("#else", _) => keeps.last_mut().into_iter().for_each(|keep| *keep = !*keep),
             ("#endif", _) => drop(keeps.pop()),
             _ if keeps.contains(&false) => {}
             ("#import", name) => {
-                text += &preprocess(
-                    &read(&shared.join(name).with_extension("wgsl"))?,
-                    shared,
-                    defined,
-                )?;
+                text += &preprocess(&read(&shared.join(name).with_extension("wgsl"))?, shared, defined)?;
             }
             _ => text = text + line + "\n",
         }
@@ -280,9 +242,7 @@ fn no_problem(report: &FileReport) -> Result<(), Failed> {
             return Err(format!("{}: {why}", entry.name).into());
         }
         for (system, checked) in &entry.checked {
-            if !checked.problems.is_empty()
-                || (checked.translated == 0 && checked.refused.is_empty())
-            {
+            if !checked.problems.is_empty() || (checked.translated == 0 && checked.refused.is_empty()) {
                 return Err(format!("{} at macOS {system:?}: {checked:?}", entry.name).into());
             }
         }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lockstep::report::results::{
-    Comparison, Coverage, EngineRow, FindingRow, GpuTable, Grid, Lane, Msl, NotRun, RESULTS_FORMAT,
-    Results,
+    Comparison, Coverage, EngineRow, FindingRow, GpuTable, Grid, Lane, Msl, NotRun, RESULTS_FORMAT, Results,
 };
 use lockstep::report::{figures, html, terminal, write_html, write_json};
 use serde_json::Value;
@@ -22,13 +21,7 @@ fn lane(name: &str, cases: u64, worker_seconds: f64) -> Lane {
     }
 }
 
-fn comparison(
-    aspect: &str,
-    reference: &str,
-    compared: u64,
-    both_accept: u64,
-    both_refuse: u64,
-) -> Comparison {
+fn comparison(aspect: &str, reference: &str, compared: u64, both_accept: u64, both_refuse: u64) -> Comparison {
     let (aspect, reference) = (aspect.into(), reference.into());
     Comparison {
         aspect,
@@ -41,26 +34,17 @@ fn comparison(
 }
 
 fn counts(list: &[(&str, u64)]) -> BTreeMap<String, u64> {
-    list.iter()
-        .map(|&(name, count)| (name.to_owned(), count))
-        .collect()
+    list.iter().map(|&(name, count)| (name.to_owned(), count)).collect()
 }
 
 /// Every opcode with the reasons of a decoder, its counts out of a formula.
 fn opcode_by_reason() -> Grid {
     let reasons = &wire::Reason::ALL[3..22];
-    let cells = (0..wire::Op::ALL.len())
-        .map(|row| (0..reasons.len()).map(|column| cell(row, column)).collect());
+    let cells = (0..wire::Op::ALL.len()).map(|row| (0..reasons.len()).map(|column| cell(row, column)).collect());
     Grid {
         name: "opcode by reason".into(),
-        rows: wire::Op::ALL
-            .iter()
-            .map(|op| op.name().to_owned())
-            .collect(),
-        columns: reasons
-            .iter()
-            .map(|reason| reason.name().to_owned())
-            .collect(),
+        rows: wire::Op::ALL.iter().map(|op| op.name().to_owned()).collect(),
+        columns: reasons.iter().map(|reason| reason.name().to_owned()).collect(),
         cells: cells.collect(),
     }
 }
@@ -98,11 +82,7 @@ fn binding_by_stage() -> Grid {
 fn faults() -> Grid {
     Grid {
         name: "fault".into(),
-        rows: vec![
-            "one-past-the-end".into(),
-            "cut-stream".into(),
-            "near-2^53".into(),
-        ],
+        rows: vec!["one-past-the-end".into(), "cut-stream".into(), "near-2^53".into()],
         columns: vec!["cases".into()],
         cells: vec![vec![Some(8_123)], vec![Some(4_321)], vec![Some(0)]],
     }
@@ -153,8 +133,7 @@ fn noop() -> EngineRow {
 fn findings() -> Vec<FindingRow> {
     vec![
         FindingRow {
-            signature: "gpu/wgpu:vulkan:llvmpipe/got-through/CopyBufferToBuffer/out-of-range"
-                .into(),
+            signature: "gpu/wgpu:vulkan:llvmpipe/got-through/CopyBufferToBuffer/out-of-range".into(),
             summary: "CheckRanges accepts word 14, CopyBufferToBuffer; the GPU refuses it: \
                       copy of 64..72 of a buffer of 68 bytes"
                 .into(),
@@ -164,14 +143,10 @@ fn findings() -> Vec<FindingRow> {
             seen: 4_211,
         },
         FindingRow {
-            signature: "decode/native/exec:./reader/<script>alert('x')</script>/\u{1b}[31m\u{202e}"
-                .into(),
-            summary:
-                "native refuses with bad-enum, the adapter with \"<b>none</b>\" & a new line\nhere"
-                    .into(),
+            signature: "decode/native/exec:./reader/<script>alert('x')</script>/\u{1b}[31m\u{202e}".into(),
+            summary: "native refuses with bad-enum, the adapter with \"<b>none</b>\" & a new line\nhere".into(),
             file: ".lockstep/findings/77aa01ce.case".into(),
-            repro: "lockstep repro --reader 'exec:./reader' .lockstep/findings/77aa01ce.case"
-                .into(),
+            repro: "lockstep repro --reader 'exec:./reader' .lockstep/findings/77aa01ce.case".into(),
             at: 48.0,
             seen: 1,
         },
@@ -291,18 +266,12 @@ fn the_summary_keeps_to_its_width_and_ends_in_the_verdict() {
         "{summary}"
     );
     let clean = terminal::summary(&clean(), false);
-    assert!(
-        clean.ends_with("\nno findings in 3,464,013 cases\n"),
-        "{clean}"
-    );
+    assert!(clean.ends_with("\nno findings in 3,464,013 cases\n"), "{clean}");
 }
 
 #[test]
 fn colour_is_only_there_when_asked_and_changes_no_text() {
-    let (plain, coloured) = (
-        terminal::summary(&sample(), false),
-        terminal::summary(&sample(), true),
-    );
+    let (plain, coloured) = (terminal::summary(&sample(), false), terminal::summary(&sample(), true));
     assert!(!plain.contains('\u{1b}'));
     assert!(coloured.contains('\u{1b}'));
     assert_eq!(console::strip_ansi_codes(&coloured), plain);
@@ -329,9 +298,7 @@ fn numbers(value: &Value, key: &str, out: &mut Vec<u64>) {
     match value {
         Value::Number(number) if !matches!(key, "started" | "at") => out.extend(number.as_u64()),
         Value::Array(items) => items.iter().for_each(|item| numbers(item, key, out)),
-        Value::Object(fields) => fields
-            .iter()
-            .for_each(|(key, item)| numbers(item, key, out)),
+        Value::Object(fields) => fields.iter().for_each(|(key, item)| numbers(item, key, out)),
         _ => {}
     }
 }
@@ -339,9 +306,7 @@ fn numbers(value: &Value, key: &str, out: &mut Vec<u64>) {
 #[test]
 fn the_page_holds_every_number() {
     let page = html::page(&sample());
-    let shown: Vec<&str> = page
-        .split(|c: char| !c.is_ascii_digit() && c != ',')
-        .collect();
+    let shown: Vec<&str> = page.split(|c: char| !c.is_ascii_digit() && c != ',').collect();
     let mut all = Vec::new();
     numbers(&serde_json::to_value(sample()).unwrap(), "", &mut all);
     assert!(all.len() > 300);
@@ -373,36 +338,22 @@ fn the_page_escapes_what_it_is_given() {
 #[test]
 fn the_page_needs_nothing_from_elsewhere() {
     let page = html::page(&sample());
-    for outside in [
-        "http:", "https:", "src=", "@import", "url(", "<link", "<script",
-    ] {
+    for outside in ["http:", "https:", "src=", "@import", "url(", "<link", "<script"] {
         assert!(!page.contains(outside), "{outside}");
     }
 }
 
 #[test]
 fn the_page_is_well_formed_and_its_tables_say_what_they_are() {
-    for page in [
-        html::page(&sample()),
-        html::page(&clean()),
-        html::page(&empty()),
-    ] {
+    for page in [html::page(&sample()), html::page(&clean()), html::page(&empty())] {
         for tag in [
-            "table", "caption", "tr", "td", "th", "div", "section", "article", "details", "ul",
-            "li", "p", "b",
+            "table", "caption", "tr", "td", "th", "div", "section", "article", "details", "ul", "li", "p", "b",
         ] {
-            let opened = page.matches(&format!("<{tag}>")).count()
-                + page.matches(&format!("<{tag} ")).count();
+            let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
             assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
         }
-        assert_eq!(
-            page.matches("<table").count(),
-            page.matches("<caption").count()
-        );
-        assert_eq!(
-            page.matches("<th ").count(),
-            page.matches("<th scope=").count()
-        );
+        assert_eq!(page.matches("<table").count(), page.matches("<caption").count());
+        assert_eq!(page.matches("<th ").count(), page.matches("<th scope=").count());
         assert!(!page.contains("<th>"), "every header says what it heads");
     }
 }
@@ -487,11 +438,7 @@ fn a_path_that_cannot_be_written_is_named_in_one_line() {
             assert_eq!(text.lines().count(), 1);
         }
     }
-    assert_eq!(
-        names(folder.path()),
-        ["file", "taken"],
-        "nothing half-written is left"
-    );
+    assert_eq!(names(folder.path()), ["file", "taken"], "nothing half-written is left");
 }
 
 #[test]
@@ -499,12 +446,7 @@ fn the_schema_describes_what_is_written() {
     let text = std::fs::read(root().join("reports/results.schema.json")).unwrap();
     let schema: Value = serde_json::from_slice(&text).unwrap();
     for results in [sample(), empty()] {
-        fits(
-            &serde_json::to_value(results).unwrap(),
-            &schema,
-            &schema,
-            "results",
-        );
+        fits(&serde_json::to_value(results).unwrap(), &schema, &schema, "results");
     }
 }
 
@@ -519,18 +461,12 @@ fn fits(value: &Value, schema: &Value, root: &Value, at: &str) {
     if let Some(expected) = schema.get("const") {
         return assert_eq!(value, expected, "{at}");
     }
-    assert!(
-        is_of(value, &schema["type"]),
-        "{at}: {value} is no {}",
-        schema["type"]
-    );
+    assert!(is_of(value, &schema["type"]), "{at}: {value} is no {}", schema["type"]);
     if let (Some(number), Some(least)) = (value.as_f64(), schema["minimum"].as_f64()) {
         assert!(number >= least, "{at}: {number} is below {least}");
     }
     match value {
-        Value::Array(items) => items
-            .iter()
-            .for_each(|item| fits(item, &schema["items"], root, at)),
+        Value::Array(items) => items.iter().for_each(|item| fits(item, &schema["items"], root, at)),
         Value::Object(fields) => {
             let named = schema["properties"].is_object();
             if named {
@@ -542,10 +478,7 @@ fn fits(value: &Value, schema: &Value, root: &Value, at: &str) {
                     .collect();
                 required.sort_unstable();
                 assert_eq!(
-                    fields
-                        .keys()
-                        .map(|key| Some(key.as_str()))
-                        .collect::<Vec<_>>(),
+                    fields.keys().map(|key| Some(key.as_str())).collect::<Vec<_>>(),
                     required,
                     "{at}"
                 );

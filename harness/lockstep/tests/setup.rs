@@ -72,10 +72,7 @@ impl Machine {
                 lock: Duration::from_secs(30),
             },
         };
-        let machine = Self {
-            folder,
-            environment,
-        };
+        let machine = Self { folder, environment };
         machine.pin("1.2.3");
         machine
     }
@@ -93,9 +90,7 @@ impl Machine {
 
     fn pin(&self, version: &str) {
         let reference = self.environment.root.join("reference");
-        let pins = format!(
-            "{{\"dependencies\": {{\n\"deno\": \"{version}\",\n\"webgpu\": \"0.1.0\"\n}}}}"
-        );
+        let pins = format!("{{\"dependencies\": {{\n\"deno\": \"{version}\",\n\"webgpu\": \"0.1.0\"\n}}}}");
         fs::write(reference.join("package.json"), pins).unwrap();
         fs::write(
             reference.join("package-lock.json"),
@@ -110,9 +105,7 @@ impl Machine {
 
     fn bring(&self) -> (Parts, Vec<String>) {
         let mut said = Vec::new();
-        let parts = self
-            .environment
-            .bring(&mut |line| said.push(line.to_owned()));
+        let parts = self.environment.bring(&mut |line| said.push(line.to_owned()));
         assert!(
             said.iter().all(|line| !line.contains('\n')),
             "more than a line: {said:?}"
@@ -122,26 +115,15 @@ impl Machine {
 
     /// The arguments of each call that a program noted.
     fn calls(&self, program: &str) -> Vec<String> {
-        let notes = fs::read_to_string(
-            self.folder
-                .path()
-                .join("bin")
-                .join(format!("{program}-calls")),
-        );
-        notes
-            .unwrap_or_default()
-            .lines()
-            .map(str::to_owned)
-            .collect()
+        let notes = fs::read_to_string(self.folder.path().join("bin").join(format!("{program}-calls")));
+        notes.unwrap_or_default().lines().map(str::to_owned).collect()
     }
 
     /// Folders of installs that did not become `.lockstep/npm`.
     fn leftovers(&self) -> usize {
         let entries = fs::read_dir(self.environment.folder()).unwrap().flatten();
         entries
-            .filter(|entry| {
-                entry.file_name().to_string_lossy().starts_with("npm.") && entry.path().is_dir()
-            })
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with("npm.") && entry.path().is_dir())
             .count()
     }
 }
@@ -169,10 +151,7 @@ fn brings_deno_and_dawn_once() {
     let machine = Machine::new().with("npm", GOOD_NPM);
     let (parts, said) = machine.bring();
     assert_eq!(parts.deno, Ok(machine.installed().join(DENO)));
-    assert_eq!(
-        parts.dawn,
-        Ok(machine.installed().join("node_modules/webgpu/index.js"))
-    );
+    assert_eq!(parts.dawn, Ok(machine.installed().join("node_modules/webgpu/index.js")));
     assert_eq!(parts.vulkan, Ok(()));
     assert_eq!(said.len(), 2, "{said:?}");
     assert_eq!(machine.leftovers(), 0);
@@ -221,10 +200,7 @@ fn offline_brings_nothing_and_says_so() {
 )]
 #[case::fails_in_silence(Some("exit 1"), "npm failed: it said nothing")]
 #[case::installs_nothing(Some("exit 0"), "npm installed nothing")]
-#[case::installs_half(
-    Some("mkdir -p node_modules/deno; echo npm error cut; exit 1"),
-    "npm failed: cut"
-)]
+#[case::installs_half(Some("mkdir -p node_modules/deno; echo npm error cut; exit 1"), "npm failed: cut")]
 #[case::other_platform(Some("mkdir -p node_modules/deno"), "brought none for this platform")]
 #[case::wrong_version(
     Some(
@@ -243,11 +219,7 @@ fn a_failing_install_is_one_clear_line_each(#[case] npm: Option<&str>, #[case] e
         None => machine,
     };
     let (parts, said) = machine.bring();
-    assert!(
-        why(&parts).starts_with("deno 1.2.3 is missing: "),
-        "{}",
-        why(&parts)
-    );
+    assert!(why(&parts).starts_with("deno 1.2.3 is missing: "), "{}", why(&parts));
     assert!(why(&parts).contains(expected), "{}", why(&parts));
     assert!(
         parts
@@ -258,9 +230,7 @@ fn a_failing_install_is_one_clear_line_each(#[case] npm: Option<&str>, #[case] e
             .starts_with("Dawn 0.1.0 is missing: ")
     );
     assert_eq!(
-        said.iter()
-            .filter(|line| line.contains("is missing: "))
-            .count(),
+        said.iter().filter(|line| line.contains("is missing: ")).count(),
         2,
         "{said:?}"
     );
@@ -274,11 +244,7 @@ fn an_npm_that_hangs_is_ended() {
     let start = Instant::now();
     let (parts, _) = machine.bring();
     assert!(start.elapsed() < Duration::from_secs(10));
-    assert!(
-        why(&parts).contains("npm was ended after 0.2 s"),
-        "{}",
-        why(&parts)
-    );
+    assert!(why(&parts).contains("npm was ended after 0.2 s"), "{}", why(&parts));
 }
 
 #[test]
@@ -313,9 +279,7 @@ fn a_stale_install_is_replaced() {
     machine.pin("1.2.4");
     assert!(why(&machine.environment.look()).contains("is not what reference/package.json says"));
     assert!(machine.bring().0.missing().is_empty());
-    let version = Command::new(machine.installed().join(DENO))
-        .output()
-        .unwrap();
+    let version = Command::new(machine.installed().join(DENO)).output().unwrap();
     assert_eq!(version.stdout, b"deno 1.2.4 (stable)\n");
     assert_eq!(machine.leftovers(), 0);
 }
@@ -404,35 +368,14 @@ fn apt_does_not_update_when_it_knows_the_packages() {
     machine.environment.privileged = true;
     fs::write(machine.folder.path().join("bin/lists"), "").unwrap();
     assert_eq!(machine.bring().0.vulkan, Ok(()));
-    assert!(
-        !machine
-            .calls("apt")
-            .iter()
-            .any(|call| call.ends_with("update"))
-    );
+    assert!(!machine.calls("apt").iter().any(|call| call.ends_with("update")));
 }
 
 #[rstest]
-#[case::not_root(
-    false,
-    Some(GOOD_APT),
-    "run `sudo apt-get install mesa-vulkan-drivers libvulkan1`"
-)]
-#[case::no_apt(
-    true,
-    None,
-    "install a Vulkan loader and driver with the system's packages"
-)]
-#[case::apt_fails(
-    true,
-    Some("echo E: no network; exit 100"),
-    "`apt-get update` failed: E: no network"
-)]
-fn without_vulkan_one_line_says_what_to_do(
-    #[case] root: bool,
-    #[case] apt: Option<&str>,
-    #[case] expected: &str,
-) {
+#[case::not_root(false, Some(GOOD_APT), "run `sudo apt-get install mesa-vulkan-drivers libvulkan1`")]
+#[case::no_apt(true, None, "install a Vulkan loader and driver with the system's packages")]
+#[case::apt_fails(true, Some("echo E: no network; exit 100"), "`apt-get update` failed: E: no network")]
+fn without_vulkan_one_line_says_what_to_do(#[case] root: bool, #[case] apt: Option<&str>, #[case] expected: &str) {
     let mut machine = Machine::new().with("npm", GOOD_NPM).without_vulkan();
     machine.environment.privileged = root;
     if let Some(script) = apt {
@@ -507,19 +450,8 @@ fn doctor_prints_a_row_for_each_part() {
     let mut out = Vec::new();
     let status = doctor::run(&mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
-    for name in [
-        "rustc",
-        "npm",
-        "deno",
-        "Dawn",
-        "Vulkan",
-        "cargo-fuzz",
-        "wgpu-hal",
-    ] {
-        assert!(
-            text.lines().any(|line| line.starts_with(name)),
-            "{name} in {text}"
-        );
+    for name in ["rustc", "npm", "deno", "Dawn", "Vulkan", "cargo-fuzz", "wgpu-hal"] {
+        assert!(text.lines().any(|line| line.starts_with(name)), "{name} in {text}");
     }
     assert_eq!(status == 2, text.contains("MISSING"), "{text}");
 }
@@ -543,13 +475,8 @@ fn test_lists_its_steps_and_knows_no_other() {
         list: false,
         only: vec!["tset".into()],
     };
-    let error = test::run_to(&unknown, &mut Vec::new())
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("`tset`") && error.contains("deno-test"),
-        "{error}"
-    );
+    let error = test::run_to(&unknown, &mut Vec::new()).unwrap_err().to_string();
+    assert!(error.contains("`tset`") && error.contains("deno-test"), "{error}");
 }
 
 #[test]

@@ -33,22 +33,11 @@ impl Scene {
     }
 
     fn buffer(&mut self, id: u32, size: u64) -> &mut Self {
-        self.object(
-            id,
-            Kind::Buffer,
-            &[],
-            format!(r#"{{"size":{size},"usage":4095}}"#),
-        )
+        self.object(id, Kind::Buffer, &[], format!(r#"{{"size":{size},"usage":4095}}"#))
     }
 
     /// `more` continues the body, from a comma on.
-    fn texture(
-        &mut self,
-        id: u32,
-        format: &str,
-        [w, h, layers]: [u32; 3],
-        more: &str,
-    ) -> &mut Self {
+    fn texture(&mut self, id: u32, format: &str, [w, h, layers]: [u32; 3], more: &str) -> &mut Self {
         let size = format!(r#"{{"width":{w},"height":{h},"depthOrArrayLayers":{layers}}}"#);
         self.object(
             id,
@@ -75,22 +64,11 @@ impl Scene {
 
     fn write(&mut self, id: u32, offset: u32, words: &[u32]) -> &mut Self {
         let start = self.data.len() as u32;
-        self.data
-            .extend(words.iter().flat_map(|word| word.to_le_bytes()));
-        self.op(
-            Op::WriteBuffer,
-            &[id, offset, 0, start, 4 * words.len() as u32],
-        )
+        self.data.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        self.op(Op::WriteBuffer, &[id, offset, 0, start, 4 * words.len() as u32])
     }
 
-    fn copy(
-        &mut self,
-        src: u32,
-        src_offset: u32,
-        dst: u32,
-        dst_offset: u32,
-        size: u32,
-    ) -> &mut Self {
+    fn copy(&mut self, src: u32, src_offset: u32, dst: u32, dst_offset: u32, size: u32) -> &mut Self {
         self.op(
             Op::CopyBufferToBuffer,
             &[src, src_offset, 0, dst, dst_offset, 0, size, 0],
@@ -98,22 +76,13 @@ impl Scene {
     }
 
     /// A write of bytes that lie in the data as `[offset, bytesPerRow, rowsPerImage]` says.
-    fn write_texture(
-        &mut self,
-        at: [u32; 5],
-        bytes: &[u8],
-        layout: [u32; 3],
-        extent: [u32; 3],
-    ) -> &mut Self {
-        let (start, [id, mip, x, y, z], [offset, row, rows], [w, h, d]) =
-            (self.data.len() as u32, at, layout, extent);
+    fn write_texture(&mut self, at: [u32; 5], bytes: &[u8], layout: [u32; 3], extent: [u32; 3]) -> &mut Self {
+        let (start, [id, mip, x, y, z], [offset, row, rows], [w, h, d]) = (self.data.len() as u32, at, layout, extent);
         self.data.extend(bytes);
         let length = bytes.len() as u32;
         self.op(
             Op::WriteTexture,
-            &[
-                id, mip, x, y, z, 0, start, length, offset, 0, row, rows, w, h, d,
-            ],
+            &[id, mip, x, y, z, 0, start, length, offset, 0, row, rows, w, h, d],
         )
     }
 
@@ -156,25 +125,13 @@ impl Scene {
     }
 
     fn run(&self) -> Shadow {
-        foretell(
-            &self.objects,
-            &self.words,
-            &self.data,
-            &self.reads,
-            self.window,
-        )
+        foretell(&self.objects, &self.words, &self.data, &self.reads, self.window)
     }
 
     fn words_of(&self, id: u32) -> Vec<u32> {
         let shadow = self.run();
         assert!(!shadow.not_foretold.contains(&id), "{id} is not foretold");
-        to_words(
-            shadow
-                .buffers
-                .get(&id)
-                .or(shadow.textures.get(&id))
-                .unwrap(),
-        )
+        to_words(shadow.buffers.get(&id).or(shadow.textures.get(&id)).unwrap())
     }
 
     fn foretells(&self, id: u32) -> bool {
@@ -281,11 +238,7 @@ fn writes_in_a_pass_go_to_the_queue_at_once() {
         .op(Op::BeginComputePass, &[])
         .op(Op::SetPipeline, &[20])
         .op(Op::SetBindGroup, &[0, 30, 0]);
-    scene
-        .op(Op::Dispatch, &[1, 1, 1])
-        .write(1, 0, &[10])
-        .end()
-        .submit();
+    scene.op(Op::Dispatch, &[1, 1, 1]).write(1, 0, &[10]).end().submit();
     assert_eq!(scene.words_of(1), [11]);
 }
 
@@ -299,10 +252,7 @@ fn empty_writes_and_copies_are_fine_at_the_end() {
         .write(1, 16, &[])
         .copy(1, 16, 2, 16, 0)
         .submit();
-    assert_eq!(
-        (scene.words_of(1), scene.words_of(2)),
-        (vec![1, 2, 3, 4], vec![0; 4])
-    );
+    assert_eq!((scene.words_of(1), scene.words_of(2)), (vec![1, 2, 3, 4], vec![0; 4]));
 }
 
 #[test]
@@ -384,10 +334,7 @@ fn an_unknown_shader_taints_what_it_can_write_and_nothing_else() {
 fn taint_spreads_through_copies() {
     let mut scene = unknown_scene(8);
     scene.copy(1, 0, 3, 4, 4).submit();
-    assert_eq!(
-        [1, 2, 3].map(|id| scene.foretells(id)),
-        [false, true, false]
-    );
+    assert_eq!([1, 2, 3].map(|id| scene.foretells(id)), [false, true, false]);
 }
 
 #[test]
@@ -432,10 +379,7 @@ fn huge_resources_are_not_foretold_and_take_no_memory() {
         .buffer(1, 1 << 50)
         .texture(2, "rgba32float", [1 << 31, 1 << 31, 1 << 31], "")
         .buffer(3, 4);
-    assert_eq!(
-        [1, 2, 3].map(|id| scene.foretells(id)),
-        [false, false, true]
-    );
+    assert_eq!([1, 2, 3].map(|id| scene.foretells(id)), [false, false, true]);
 }
 
 // --- textures ---
@@ -451,22 +395,14 @@ fn texture_writes_skip_what_their_strides_say() {
     bytes[13..15].copy_from_slice(&[5, 6]);
     bytes[17..19].copy_from_slice(&[7, 8]);
     scene.write_texture([1, 0, 1, 0, 0], &bytes, [1, 4, 3], [2, 2, 2]);
-    assert_eq!(
-        scene.run().textures[&1],
-        [0, 1, 2, 0, 3, 4, 0, 5, 6, 0, 7, 8]
-    );
+    assert_eq!(scene.run().textures[&1], [0, 1, 2, 0, 3, 4, 0, 5, 6, 0, 7, 8]);
 }
 
 #[test]
 fn a_texture_write_of_one_row_needs_no_strides() {
     let mut scene = Scene::default();
     scene.texture(1, "rg8unorm", [2, 2, 1], "");
-    scene.write_texture(
-        [1, 0, 0, 1, 0],
-        &[1, 2, 3, 4],
-        [0, LEFT_OUT, LEFT_OUT],
-        [2, 1, 1],
-    );
+    scene.write_texture([1, 0, 0, 1, 0], &[1, 2, 3, 4], [0, LEFT_OUT, LEFT_OUT], [2, 1, 1]);
     assert_eq!(scene.run().textures[&1], [0, 0, 0, 0, 1, 2, 3, 4]);
 }
 
@@ -477,10 +413,7 @@ fn the_last_row_needs_only_its_own_bytes() {
     scene.texture(1, "rgba8unorm", [4, 2, 1], "");
     let bytes: Vec<u8> = (0..272).map(|i| i as u8).collect();
     scene.write_texture([1, 0, 0, 0, 0], &bytes, [0, 256, LEFT_OUT], [4, 2, 1]);
-    assert_eq!(
-        scene.run().textures[&1],
-        [&bytes[..16], &bytes[256..272]].concat()
-    );
+    assert_eq!(scene.run().textures[&1], [&bytes[..16], &bytes[256..272]].concat());
 }
 
 #[test]
@@ -503,16 +436,9 @@ fn texture_copies_take_mips_origins_and_layers() {
         .texture(1, "r8uint", [4, 4, 2], r#","mipLevelCount":2"#)
         .texture(2, "r8uint", [2, 2, 3], "");
     // Mip 1 of both layers: 2 x 2 each.
-    scene.write_texture(
-        [1, 1, 0, 0, 0],
-        &[1, 2, 3, 4, 5, 6, 7, 8],
-        [0, 2, 2],
-        [2, 2, 2],
-    );
+    scene.write_texture([1, 1, 0, 0, 0], &[1, 2, 3, 4, 5, 6, 7, 8], [0, 2, 2], [2, 2, 2]);
     // Its right column of layers 0 and 1 goes to the left column of layers 1 and 2.
-    scene
-        .copy_texture([1, 1, 1, 0, 0], [2, 0, 0, 0, 1], [1, 2, 2])
-        .submit();
+    scene.copy_texture([1, 1, 1, 0, 0], [2, 0, 0, 0, 1], [1, 2, 2]).submit();
     let shadow = scene.run();
     assert_eq!(shadow.textures[&2], [0, 0, 0, 0, 2, 0, 4, 0, 6, 0, 8, 0]);
     assert_eq!(shadow.textures[&1][..32], [0; 32]);
@@ -522,33 +448,20 @@ fn texture_copies_take_mips_origins_and_layers() {
 #[test]
 fn a_texture_may_be_copied_to_another_of_its_layers() {
     let mut scene = Scene::default();
-    scene.texture(1, "r8uint", [2, 1, 2], "").write_texture(
-        [1, 0, 0, 0, 0],
-        &[1, 2],
-        [0, 2, 1],
-        [2, 1, 1],
-    );
     scene
-        .copy_texture([1, 0, 0, 0, 0], [1, 0, 0, 0, 1], [2, 1, 1])
-        .submit();
+        .texture(1, "r8uint", [2, 1, 2], "")
+        .write_texture([1, 0, 0, 0, 0], &[1, 2], [0, 2, 1], [2, 1, 1]);
+    scene.copy_texture([1, 0, 0, 0, 0], [1, 0, 0, 0, 1], [2, 1, 1]).submit();
     assert_eq!(scene.run().textures[&1], [1, 2, 1, 2]);
 }
 
 #[test]
 fn slices_of_a_3d_texture_are_halved_with_each_mip() {
     let mut scene = Scene::default();
-    scene.texture(
-        1,
-        "r8uint",
-        [2, 2, 4],
-        r#","mipLevelCount":2,"dimension":"3d""#,
-    );
+    scene.texture(1, "r8uint", [2, 2, 4], r#","mipLevelCount":2,"dimension":"3d""#);
     scene.write_texture([1, 1, 0, 0, 1], &[9], [0, 1, 1], [1, 1, 1]);
     // 2 x 2 x 4, then 1 x 1 x 2.
-    assert_eq!(
-        scene.run().textures[&1],
-        [[0; 16].as_slice(), &[0, 9]].concat()
-    );
+    assert_eq!(scene.run().textures[&1], [[0; 16].as_slice(), &[0, 9]].concat());
 }
 
 #[test]
@@ -558,9 +471,7 @@ fn srgb_and_plain_copy_to_each_other_bit_by_bit() {
         .texture(1, "rgba8unorm-srgb", [1, 1, 1], "")
         .texture(2, "rgba8unorm", [1, 1, 1], "");
     scene.write_texture([1, 0, 0, 0, 0], &[1, 2, 3, 4], [0, 4, 1], [1, 1, 1]);
-    scene
-        .copy_texture([1, 0, 0, 0, 0], [2, 0, 0, 0, 0], [1, 1, 1])
-        .submit();
+    scene.copy_texture([1, 0, 0, 0, 0], [2, 0, 0, 0, 0], [1, 1, 1]).submit();
     assert_eq!(scene.run().textures[&2], [1, 2, 3, 4]);
 }
 
@@ -583,12 +494,7 @@ fn other_formats_and_samples_are_not_foretold() {
 #[test]
 fn an_extent_may_be_a_list() {
     let mut scene = Scene::default();
-    scene.object(
-        1,
-        Kind::Texture,
-        &[],
-        r#"{"size":[2,3],"format":"r8uint","usage":31}"#,
-    );
+    scene.object(1, Kind::Texture, &[], r#"{"size":[2,3],"format":"r8uint","usage":31}"#);
     assert_eq!(scene.run().textures[&1], [0; 6]);
 }
 
@@ -604,18 +510,12 @@ fn cleared(format: &str, color: [f32; 4]) -> Option<Vec<u8>> {
 
 #[test]
 fn clears_of_unsigned_formats_drop_the_fraction() {
-    assert_eq!(
-        cleared("rgba8uint", [1.0, 2.9, 255.0, -0.5]),
-        Some(vec![1, 2, 255, 0])
-    );
+    assert_eq!(cleared("rgba8uint", [1.0, 2.9, 255.0, -0.5]), Some(vec![1, 2, 255, 0]));
     assert_eq!(
         cleared("r32uint", [4294967040.0, 0.0, 0.0, 0.0]),
         Some(vec![0, 255, 255, 255])
     );
-    assert_eq!(
-        cleared("rg16uint", [258.0, 1.5, 0.0, 0.0]),
-        Some(vec![2, 1, 1, 0])
-    );
+    assert_eq!(cleared("rg16uint", [258.0, 1.5, 0.0, 0.0]), Some(vec![2, 1, 1, 0]));
 }
 
 #[test]
@@ -628,10 +528,7 @@ fn clears_that_enforce_range_refuses_are_not_foretold() {
 
 #[test]
 fn clears_of_signed_formats_are_twos_complement() {
-    assert_eq!(
-        cleared("rg8sint", [-1.9, -128.0, 0.0, 0.0]),
-        Some(vec![0xFF, 0x80])
-    );
+    assert_eq!(cleared("rg8sint", [-1.9, -128.0, 0.0, 0.0]), Some(vec![0xFF, 0x80]));
     assert_eq!(
         cleared("r32sint", [-2.0, 0.0, 0.0, 0.0]),
         Some(vec![0xFE, 0xFF, 0xFF, 0xFF])
@@ -640,22 +537,10 @@ fn clears_of_signed_formats_are_twos_complement() {
 
 #[test]
 fn clears_of_other_formats_are_foretold_at_zero_and_one() {
-    assert_eq!(
-        cleared("rgba8unorm", [0.0, 1.0, 0.0, 1.0]),
-        Some(vec![0, 255, 0, 255])
-    );
-    assert_eq!(
-        cleared("bgra8unorm", [1.0, 0.0, 0.0, 1.0]),
-        Some(vec![0, 0, 255, 255])
-    );
-    assert_eq!(
-        cleared("rg16float", [1.0, 0.0, 0.0, 0.0]),
-        Some(vec![0, 0x3C, 0, 0])
-    );
-    assert_eq!(
-        cleared("r32float", [1.0, 0.0, 0.0, 0.0]),
-        Some(vec![0, 0, 0x80, 0x3F])
-    );
+    assert_eq!(cleared("rgba8unorm", [0.0, 1.0, 0.0, 1.0]), Some(vec![0, 255, 0, 255]));
+    assert_eq!(cleared("bgra8unorm", [1.0, 0.0, 0.0, 1.0]), Some(vec![0, 0, 255, 255]));
+    assert_eq!(cleared("rg16float", [1.0, 0.0, 0.0, 0.0]), Some(vec![0, 0x3C, 0, 0]));
+    assert_eq!(cleared("r32float", [1.0, 0.0, 0.0, 0.0]), Some(vec![0, 0, 0x80, 0x3F]));
     assert_eq!(cleared("rgba8unorm", [0.5, 0.0, 0.0, 0.0]), None);
     assert_eq!(cleared("rgb10a2unorm", [0.0; 4]), None);
 }
@@ -664,11 +549,12 @@ fn clears_of_other_formats_are_foretold_at_zero_and_one() {
 fn a_clear_reaches_the_surface_of_its_view_alone() {
     let mut scene = Scene::default();
     scene.texture(1, "r8uint", [2, 2, 2], r#","mipLevelCount":2"#);
-    scene.view(2, 1, r#"{"dimension":"2d","baseMipLevel":1,"mipLevelCount":1,"baseArrayLayer":1,"arrayLayerCount":1}"#);
-    scene
-        .begin(&[(2, CLEAR, STORE, [7.0, 0.0, 0.0, 0.0])])
-        .end()
-        .submit();
+    scene.view(
+        2,
+        1,
+        r#"{"dimension":"2d","baseMipLevel":1,"mipLevelCount":1,"baseArrayLayer":1,"arrayLayerCount":1}"#,
+    );
+    scene.begin(&[(2, CLEAR, STORE, [7.0, 0.0, 0.0, 0.0])]).end().submit();
     assert_eq!(scene.run().textures[&1], [0, 0, 0, 0, 0, 0, 0, 0, 0, 7]);
 }
 
@@ -697,9 +583,7 @@ fn holes_are_passed_over() {
 #[test]
 fn a_clear_makes_a_surface_known_again() {
     let mut scene = Scene::default();
-    scene
-        .texture(1, "rgba8unorm", [2, 1, 1], "")
-        .view(2, 1, "{}");
+    scene.texture(1, "rgba8unorm", [2, 1, 1], "").view(2, 1, "{}");
     scene.begin(&[(2, CLEAR, STORE, [0.5; 4])]).end().submit();
     assert!(!scene.foretells(1));
     scene.begin(&[(2, CLEAR, STORE, [1.0; 4])]).end().submit();
@@ -712,20 +596,13 @@ fn taint_goes_through_texture_copies_surface_by_surface() {
     scene
         .texture(1, "rgba8unorm", [1, 1, 2], "")
         .texture(3, "rgba8unorm", [1, 1, 1], "");
-    scene.texture(4, "rgba8unorm", [1, 1, 1], "").view(
-        2,
-        1,
-        r#"{"dimension":"2d","baseArrayLayer":1}"#,
-    );
+    scene
+        .texture(4, "rgba8unorm", [1, 1, 1], "")
+        .view(2, 1, r#"{"dimension":"2d","baseArrayLayer":1}"#);
     scene.begin(&[(2, CLEAR, STORE, [0.5; 4])]).end();
     scene.copy_texture([1, 0, 0, 0, 0], [3, 0, 0, 0, 0], [1, 1, 1]);
-    scene
-        .copy_texture([1, 0, 0, 0, 1], [4, 0, 0, 0, 0], [1, 1, 1])
-        .submit();
-    assert_eq!(
-        [1, 3, 4].map(|id| scene.foretells(id)),
-        [false, true, false]
-    );
+    scene.copy_texture([1, 0, 0, 0, 1], [4, 0, 0, 0, 0], [1, 1, 1]).submit();
+    assert_eq!([1, 3, 4].map(|id| scene.foretells(id)), [false, true, false]);
 }
 
 #[test]
@@ -754,20 +631,12 @@ fn a_view_of_another_format_and_a_resolve_target_are_not_foretold() {
 /// Buffers 1 (which the kernel writes), 2 and 3 of `size` bytes, the kernel's pipeline 20 and its bind group 30. Layout is 11.
 fn compute_scene(kernel: Kernel, size: u64) -> Scene {
     let mut scene = Scene::default();
-    scene
-        .buffer(1, size)
-        .buffer(2, size)
-        .buffer(3, size)
-        .module(10, kernel);
-    let buffer =
-        |kind, dynamic| format!(r#""buffer":{{"type":"{kind}","hasDynamicOffset":{dynamic}}}"#);
+    scene.buffer(1, size).buffer(2, size).buffer(3, size).module(10, kernel);
+    let buffer = |kind, dynamic| format!(r#""buffer":{{"type":"{kind}","hasDynamicOffset":{dynamic}}}"#);
     let (first, second) = match kernel {
         Kernel::Count => (buffer("storage", false), None),
         Kernel::Step => (buffer("storage", false), Some(buffer("uniform", true))),
-        Kernel::Xor => (
-            buffer("read-only-storage", false),
-            Some(buffer("storage", false)),
-        ),
+        Kernel::Xor => (buffer("read-only-storage", false), Some(buffer("storage", false))),
         _ => (r#""storageTexture":{"format":"r32uint"}"#.to_string(), None),
     };
     let second = second
@@ -784,12 +653,7 @@ fn compute_scene(kernel: Kernel, size: u64) -> Scene {
         r#"{"compute":{"entryPoint":"main"}}"#,
     );
     match kernel {
-        Kernel::Count => scene.object(
-            30,
-            Kind::BindGroup,
-            &[11, 1],
-            r#"{"entries":[{"binding":0}]}"#,
-        ),
+        Kernel::Count => scene.object(30, Kind::BindGroup, &[11, 1], r#"{"entries":[{"binding":0}]}"#),
         Kernel::Step => scene.object(
             30,
             Kind::BindGroup,
@@ -809,9 +673,7 @@ fn compute_scene(kernel: Kernel, size: u64) -> Scene {
 
 /// A compute pass of pipeline 20 and bind group 30, submitted.
 fn dispatch(scene: &mut Scene, offsets: &[u32], counts: [u32; 3]) {
-    scene
-        .op(Op::BeginComputePass, &[])
-        .op(Op::SetPipeline, &[20]);
+    scene.op(Op::BeginComputePass, &[]).op(Op::SetPipeline, &[20]);
     let group = [&[0, 30, offsets.len() as u32], offsets].concat();
     scene
         .op(Op::SetBindGroup, &group)
@@ -882,13 +744,7 @@ fn step_wraps_and_stops_at_the_length() {
         .write(2, 0, &[10]);
     dispatch(&mut scene, &[0], [1, 3, 2]);
     // Four invocations of row 0; 2^32 - 1 times a is -a.
-    let expected = [
-        1_664_535,
-        3_329_060,
-        0u32.wrapping_sub(1_664_525) + 10,
-        10,
-        5,
-    ];
+    let expected = [1_664_535, 3_329_060, 0u32.wrapping_sub(1_664_525) + 10, 10, 5];
     assert_eq!(scene.words_of(1)[..5], expected);
 }
 
@@ -908,9 +764,7 @@ fn dynamic_offsets_stand_in_the_order_of_bindings_not_of_the_layout() {
         {"binding":0,"visibility":4,"buffer":{"type":"storage","hasDynamicOffset":true}}]}"#;
     scene.object(13, Kind::BindGroupLayout, &[], entries);
     let group = r#"{"entries":[{"binding":1,"size":4},{"binding":0,"size":4}]}"#;
-    scene
-        .object(31, Kind::BindGroup, &[13, 2, 1], group)
-        .write(2, 0, &[7]);
+    scene.object(31, Kind::BindGroup, &[13, 2, 1], group).write(2, 0, &[7]);
     scene
         .op(Op::BeginComputePass, &[])
         .op(Op::SetPipeline, &[20])
@@ -968,13 +822,12 @@ fn xor_of_an_unknown_source_is_unknown() {
 fn store_writes_the_mip_and_layer_of_its_view() {
     let mut scene = compute_scene(Kernel::Store, 4);
     scene.texture(5, "r32uint", [4, 4, 2], r#","mipLevelCount":2"#);
-    scene.view(6, 5, r#"{"dimension":"2d","baseMipLevel":1,"mipLevelCount":1,"baseArrayLayer":1,"arrayLayerCount":1}"#);
-    scene.object(
-        30,
-        Kind::BindGroup,
-        &[11, 6],
-        r#"{"entries":[{"binding":0}]}"#,
+    scene.view(
+        6,
+        5,
+        r#"{"dimension":"2d","baseMipLevel":1,"mipLevelCount":1,"baseArrayLayer":1,"arrayLayerCount":1}"#,
     );
+    scene.object(30, Kind::BindGroup, &[11, 6], r#"{"entries":[{"binding":0}]}"#);
     dispatch(&mut scene, &[], [9, 1, 2]);
     // Mip 0: 2 layers of 16; mip 1: 2 layers of 4. Row 0 of the last one: 7, 10.
     let words = scene.words_of(5);
@@ -986,12 +839,7 @@ fn store_writes_the_mip_and_layer_of_its_view() {
 fn store_counts_rows_and_columns() {
     let mut scene = compute_scene(Kernel::Store, 4);
     scene.texture(5, "r32uint", [3, 2, 1], "").view(6, 5, "{}");
-    scene.object(
-        30,
-        Kind::BindGroup,
-        &[11, 6],
-        r#"{"entries":[{"binding":0}]}"#,
-    );
+    scene.object(30, Kind::BindGroup, &[11, 6], r#"{"entries":[{"binding":0}]}"#);
     dispatch(&mut scene, &[], [3, 2, 1]);
     assert_eq!(scene.words_of(5), [7, 10, 13, 12, 15, 18]);
 }
@@ -1028,11 +876,7 @@ fn indirect_counts_are_read_when_the_dispatch_runs() {
 #[test]
 fn an_indirect_count_over_the_limit_runs_nothing() {
     // known-traps 18.
-    for (counts, expected) in [
-        ([65536, 1, 1], 0),
-        ([65535, 1, 1], 65535),
-        ([1, 1, 65536], 0),
-    ] {
+    for (counts, expected) in [([65536, 1, 1], 0), ([65535, 1, 1], 65535), ([1, 1, 65536], 0)] {
         let mut scene = compute_scene(Kernel::Count, 4);
         scene.buffer(5, 12).write(5, 0, &counts);
         scene
@@ -1099,19 +943,12 @@ fn a_bind_group_outlives_a_change_of_pipeline_but_not_its_pass() {
 #[test]
 fn a_group_of_another_index_does_not_stand_in_for_the_first() {
     let mut scene = compute_scene(Kernel::Count, 4);
-    scene.object(
-        31,
-        Kind::BindGroup,
-        &[11, 2],
-        r#"{"entries":[{"binding":0}]}"#,
-    );
+    scene.object(31, Kind::BindGroup, &[11, 2], r#"{"entries":[{"binding":0}]}"#);
     scene
         .op(Op::BeginComputePass, &[])
         .op(Op::SetPipeline, &[20])
         .op(Op::SetBindGroup, &[0, 30, 0]);
-    scene
-        .op(Op::SetBindGroup, &[1, 31, 0])
-        .op(Op::Dispatch, &[1, 1, 1]);
+    scene.op(Op::SetBindGroup, &[1, 31, 0]).op(Op::Dispatch, &[1, 1, 1]);
     scene
         .op(Op::SetBindGroup, &[1, 0, 0])
         .op(Op::SetBindGroup, &[0, 31, 0])
@@ -1144,34 +981,20 @@ const NO_CLEAR: [f32; 4] = [0.0; 4];
 fn draw_scene(more: &str) -> Scene {
     let mut scene = Scene::default();
     scene.texture(1, "r32uint", [4, 2, 1], "").view(2, 1, "{}");
-    scene
-        .buffer(3, 64)
-        .buffer(4, 64)
-        .buffer(5, 512)
-        .buffer(6, 64);
-    scene
-        .module(10, Kernel::Instance)
-        .module(11, Kernel::Uniform);
-    let entries =
-        r#"{"entries":[{"binding":0,"visibility":3,"buffer":{"hasDynamicOffset":true}}]}"#;
+    scene.buffer(3, 64).buffer(4, 64).buffer(5, 512).buffer(6, 64);
+    scene.module(10, Kernel::Instance).module(11, Kernel::Uniform);
+    let entries = r#"{"entries":[{"binding":0,"visibility":3,"buffer":{"hasDynamicOffset":true}}]}"#;
     scene
         .object(12, Kind::BindGroupLayout, &[], entries)
         .object(13, Kind::PipelineLayout, &[12], "{}");
     let fragment = r#""fragment":{"entryPoint":"fs","targets":[{"format":"r32uint"}]}"#;
     let attribute = r#"{"format":"uint32","offset":0,"shaderLocation":0}"#;
-    let buffers =
-        format!(r#"[{{"arrayStride":4,"stepMode":"instance","attributes":[{attribute}]}}]"#);
-    let instance =
-        format!(r#"{{"vertex":{{"entryPoint":"vs","buffers":{buffers}}},{fragment}{more}}}"#);
+    let buffers = format!(r#"[{{"arrayStride":4,"stepMode":"instance","attributes":[{attribute}]}}]"#);
+    let instance = format!(r#"{{"vertex":{{"entryPoint":"vs","buffers":{buffers}}},{fragment}{more}}}"#);
     scene.object(20, Kind::RenderPipeline, &[0, 10, 10], instance);
     let uniform = format!(r#"{{"vertex":{{"entryPoint":"vs"}},{fragment}{more}}}"#);
     scene.object(21, Kind::RenderPipeline, &[13, 11, 11], uniform);
-    scene.object(
-        30,
-        Kind::BindGroup,
-        &[12, 5],
-        r#"{"entries":[{"binding":0,"size":4}]}"#,
-    );
+    scene.object(30, Kind::BindGroup, &[12, 5], r#"{"entries":[{"binding":0,"size":4}]}"#);
     scene
         .write(3, 0, &[100, 101, 102, 103, 104])
         .write(5, 0, &[50])
@@ -1294,9 +1117,7 @@ fn a_viewport_that_ends_within_a_texel_is_not_foretold_where_that_shows() {
 #[test]
 fn the_scissor_bounds_a_draw_and_an_empty_one_leaves_nothing() {
     let mut scene = instance_pass(PLAIN);
-    scene
-        .op(Op::SetScissorRect, &[3, 0, 1, 2])
-        .op(Op::Draw, &[3, 1, 0, 0]);
+    scene.op(Op::SetScissorRect, &[3, 0, 1, 2]).op(Op::Draw, &[3, 1, 0, 0]);
     scene
         .op(Op::SetScissorRect, &[0, 0, 0, 2])
         .op(Op::Draw, &[3, 2, 0, 0])
@@ -1309,9 +1130,7 @@ fn the_scissor_bounds_a_draw_and_an_empty_one_leaves_nothing() {
 fn viewport_and_scissor_end_with_their_pass() {
     let mut scene = instance_pass(PLAIN);
     scene.op(Op::SetScissorRect, &[0, 0, 1, 1]).end();
-    scene
-        .begin(&[(2, LOAD, STORE, NO_CLEAR)])
-        .op(Op::SetPipeline, &[20]);
+    scene.begin(&[(2, LOAD, STORE, NO_CLEAR)]).op(Op::SetPipeline, &[20]);
     scene
         .op(Op::SetVertexBuffer, &[0, 3, 4, 0, 0, 0])
         .op(Op::Draw, &[3, 1, 0, 0])
@@ -1323,9 +1142,7 @@ fn viewport_and_scissor_end_with_their_pass() {
 #[test]
 fn uniforms_take_the_dynamic_offset_of_the_last_set_bind_group() {
     let mut scene = draw_scene(PLAIN);
-    scene
-        .begin(&[(2, LOAD, STORE, NO_CLEAR)])
-        .op(Op::SetPipeline, &[21]);
+    scene.begin(&[(2, LOAD, STORE, NO_CLEAR)]).op(Op::SetPipeline, &[21]);
     scene
         .op(Op::SetBindGroup, &[0, 30, 1, 256])
         .op(Op::SetScissorRect, &[0, 0, 2, 2])
@@ -1357,37 +1174,22 @@ fn indexed_draws_need_three_different_corners() {
     assert_eq!(indexed(&[0, 1, 2], 2, [3, 1, 0, 0, 0], PLAIN), Some(100));
     assert_eq!(indexed(&[5, 0, 7], 2, [3, 2, 0, 0, 0], PLAIN), Some(101));
     assert_eq!(indexed(&[0, 1, 3], 2, [3, 1, 0, 0, 0], PLAIN), Some(1));
-    assert_eq!(
-        indexed(&[0, 0, 0, 0, 1, 2], 2, [6, 1, 0, 0, 0], PLAIN),
-        Some(100)
-    );
+    assert_eq!(indexed(&[0, 0, 0, 0, 1, 2], 2, [6, 1, 0, 0, 0], PLAIN), Some(100));
 }
 
 #[test]
 fn first_index_and_base_vertex_count() {
-    assert_eq!(
-        indexed(&[0, 0, 0, 1, 2], 2, [3, 1, 2, 0, 0], PLAIN),
-        Some(100)
-    );
-    assert_eq!(
-        indexed(&[7, 8, 9], 2, [3, 1, 0, -7i32 as u32, 0], PLAIN),
-        Some(100)
-    );
+    assert_eq!(indexed(&[0, 0, 0, 1, 2], 2, [3, 1, 2, 0, 0], PLAIN), Some(100));
+    assert_eq!(indexed(&[7, 8, 9], 2, [3, 1, 0, -7i32 as u32, 0], PLAIN), Some(100));
     assert_eq!(indexed(&[0, 1, 2], 2, [3, 1, 0, 0, 2], PLAIN), Some(102));
 }
 
 #[test]
 fn a_vertex_index_that_leaves_32_bits_is_not_foretold() {
-    assert_eq!(
-        indexed(&[0, 1, 2], 2, [3, 1, 0, -1i32 as u32, 0], PLAIN),
-        None
-    );
+    assert_eq!(indexed(&[0, 1, 2], 2, [3, 1, 0, -1i32 as u32, 0], PLAIN), None);
     assert_eq!(indexed(&[u32::MAX, 1, 2], 2, [3, 1, 0, 1, 0], PLAIN), None);
     // 2^32 - 1 itself is an index, of corner 0.
-    assert_eq!(
-        indexed(&[u32::MAX, 1, 2], 2, [3, 1, 0, 0, 0], PLAIN),
-        Some(100)
-    );
+    assert_eq!(indexed(&[u32::MAX, 1, 2], 2, [3, 1, 0, 0, 0], PLAIN), Some(100));
 }
 
 #[test]
@@ -1400,10 +1202,7 @@ fn indices_of_16_bits_are_read_as_such() {
         indexed(&[0x0001_0000, 0x0000_0002], 1, [3, 1, 1, 0, 0], PLAIN),
         Some(100)
     );
-    assert_eq!(
-        indexed(&[0x0001_0000, 0x0000_0002], 1, [3, 1, 2, 0, 0], PLAIN),
-        Some(1)
-    );
+    assert_eq!(indexed(&[0x0001_0000, 0x0000_0002], 1, [3, 1, 2, 0, 0], PLAIN), Some(1));
 }
 
 #[test]
@@ -1492,9 +1291,7 @@ fn a_pipeline_without_fragment_stage_paints_nothing() {
 #[test]
 fn a_draw_whose_target_is_discarded_leaves_zero() {
     let mut scene = draw_scene(PLAIN);
-    scene
-        .begin(&[(2, CLEAR, DISCARD, [1.0; 4])])
-        .op(Op::SetPipeline, &[20]);
+    scene.begin(&[(2, CLEAR, DISCARD, [1.0; 4])]).op(Op::SetPipeline, &[20]);
     scene
         .op(Op::SetVertexBuffer, &[0, 3, 0, 0, 0, 0])
         .op(Op::Draw, &[3, 1, 0, 0])
@@ -1538,9 +1335,7 @@ fn bundles_reset_the_state_of_the_pass() {
     unset.op(Op::Draw, &[3, 1, 0, 0]).end().submit();
     assert!(!unset.foretells(1));
     // Set anew, it draws; the scissor was never reset.
-    scene
-        .op(Op::SetScissorRect, &[0, 0, 1, 1])
-        .op(Op::ExecuteBundles, &[0]);
+    scene.op(Op::SetScissorRect, &[0, 0, 1, 1]).op(Op::ExecuteBundles, &[0]);
     scene
         .op(Op::SetPipeline, &[20])
         .op(Op::SetVertexBuffer, &[0, 3, 0, 0, 0, 0])
@@ -1602,14 +1397,8 @@ fn dynamic_offsets_work_in_bundles_too() {
 /// texture of the table is either foretold or said not to be.
 #[test]
 fn nothing_panics() {
-    let mut scenes = vec![
-        unknown_scene(8),
-        draw_scene(PLAIN),
-        compute_scene(Kernel::Xor, 64),
-    ];
-    scenes.extend(
-        [Kernel::Count, Kernel::Step, Kernel::Store].map(|kernel| compute_scene(kernel, 32)),
-    );
+    let mut scenes = vec![unknown_scene(8), draw_scene(PLAIN), compute_scene(Kernel::Xor, 64)];
+    scenes.extend([Kernel::Count, Kernel::Step, Kernel::Store].map(|kernel| compute_scene(kernel, 32)));
     for scene in &mut scenes[2..] {
         dispatch(scene, &[0], [2, 1, 1]);
     }
@@ -1648,22 +1437,8 @@ fn nothing_panics() {
             words: scene.words.clone(),
             ..Scene::default()
         };
-        (mangled.data, mangled.reads, mangled.window) =
-            (scene.data.clone(), scene.reads.clone(), 8);
-        let odd = [
-            0,
-            1,
-            2,
-            3,
-            4,
-            30,
-            255,
-            65536,
-            1 << 21,
-            1 << 31,
-            u32::MAX - 3,
-            u32::MAX,
-        ];
+        (mangled.data, mangled.reads, mangled.window) = (scene.data.clone(), scene.reads.clone(), 8);
+        let odd = [0, 1, 2, 3, 4, 30, 255, 65536, 1 << 21, 1 << 31, u32::MAX - 3, u32::MAX];
         for _ in 0..=random(2) {
             let at = random(mangled.words.len());
             mangled.words[at] = odd[random(odd.len())];
@@ -1673,17 +1448,13 @@ fn nothing_panics() {
             let object = &mut mangled.objects[at];
             match random(3) {
                 0 => {
-                    object.body = object.body.replacen(
-                        |c: char| c.is_ascii_digit(),
-                        &odd[random(odd.len())].to_string(),
-                        2,
-                    )
+                    object.body =
+                        object
+                            .body
+                            .replacen(|c: char| c.is_ascii_digit(), &odd[random(odd.len())].to_string(), 2)
                 }
                 1 => object.body.truncate(random(object.body.len())),
-                _ => object
-                    .refs
-                    .iter_mut()
-                    .for_each(|id| *id = random(42) as u32),
+                _ => object.refs.iter_mut().for_each(|id| *id = random(42) as u32),
             }
         }
         let shadow = mangled.run();

@@ -23,10 +23,6 @@ mod version;
 
 pub use options::base_options;
 pub use runtime_arrays::{RuntimeArrayError, runtime_array_bindings};
-pub use slots::{
-    Counts, Kind, dynamic_offsets, entry_kind, group_slots, is_storage_buffer, sort_entries,
-};
+pub use slots::{Counts, Kind, dynamic_offsets, entry_kind, group_slots, is_storage_buffer, sort_entries};
 pub use stage_layout::{LayoutError, MAX_GROUPS, StageLayout};
-pub use version::{
-    OsVersion, Platform, compile_language_version, language_version, preserve_invariance,
-};
+pub use version::{OsVersion, Platform, compile_language_version, language_version, preserve_invariance};

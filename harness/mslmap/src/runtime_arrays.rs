@@ -28,11 +28,7 @@ pub fn runtime_array_bindings(module: &Module) -> Result<Vec<ResourceBinding>, R
         .global_variables
         .iter()
         // The predicate is the writer's own: the two lists cannot come apart.
-        .filter(|(_, global)| {
-            module.types[global.ty]
-                .inner
-                .needs_host_buffer_byte_size(&module.types)
-        })
+        .filter(|(_, global)| module.types[global.ty].inner.needs_host_buffer_byte_size(&module.types))
         .map(|(handle, global)| {
             global.binding.ok_or_else(|| RuntimeArrayError {
                 global: name_of(handle, global),
@@ -42,8 +38,5 @@ pub fn runtime_array_bindings(module: &Module) -> Result<Vec<ResourceBinding>, R
 }
 
 fn name_of(handle: Handle<GlobalVariable>, global: &GlobalVariable) -> String {
-    global
-        .name
-        .clone()
-        .unwrap_or_else(|| format!("#{}", handle.index()))
+    global.name.clone().unwrap_or_else(|| format!("#{}", handle.index()))
 }

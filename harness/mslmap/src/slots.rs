@@ -120,10 +120,7 @@ pub fn sort_entries(entries: &[BindGroupLayoutEntry]) -> Vec<BindGroupLayoutEntr
 /// tracing stage is treated as any other. Time is n log n, or linear for sorted entries.
 ///
 /// Source: sections 1 and 2 of the spec (`create_bind_group`'s per-stage counters).
-pub fn group_slots(
-    entries: &[BindGroupLayoutEntry],
-    stage: ShaderStage,
-) -> (Vec<Option<u32>>, Counts) {
+pub fn group_slots(entries: &[BindGroupLayoutEntry], stage: ShaderStage) -> (Vec<Option<u32>>, Counts) {
     let mut slots = vec![None; entries.len()];
     let mut next = Counts::default();
     for index in binding_order(entries) {
@@ -180,14 +177,8 @@ fn slots_taken(kind: Kind) -> Counts {
     let none = Counts::default();
     match kind {
         Kind::Buffer => Counts { buffers: 1, ..none },
-        Kind::Texture => Counts {
-            textures: 1,
-            ..none
-        },
-        Kind::Sampler => Counts {
-            samplers: 1,
-            ..none
-        },
+        Kind::Texture => Counts { textures: 1, ..none },
+        Kind::Sampler => Counts { samplers: 1, ..none },
         // An external texture: three planes, and the parameters of their conversion.
         Kind::None => Counts {
             buffers: 1,

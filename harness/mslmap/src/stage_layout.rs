@@ -6,9 +6,7 @@ use naga::back::msl::{BindSamplerTarget, BindTarget, Slot};
 use naga::{ResourceBinding, ShaderStage};
 use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, StorageTextureAccess};
 
-use crate::slots::{
-    Counts, Kind, entry_kind, group_slots, is_storage_buffer, is_visible, sort_entries,
-};
+use crate::slots::{Counts, Kind, entry_kind, group_slots, is_storage_buffer, is_visible, sort_entries};
 
 /// The most bind groups that a pipeline layout may have, absent ones counted: wgpu-hal's `MAX_BIND_GROUPS`.
 pub const MAX_GROUPS: usize = 8;
@@ -50,22 +48,15 @@ impl StageLayout {
     ///
     /// Source: section 1 of the spec (`create_pipeline_layout`, which truncates slots and takes a duplicate's last entry
     /// where this refuses).
-    pub fn new(
-        groups: &[Option<&[BindGroupLayoutEntry]>],
-        stage: ShaderStage,
-    ) -> Result<StageLayout, LayoutError> {
+    pub fn new(groups: &[Option<&[BindGroupLayoutEntry]>], stage: ShaderStage) -> Result<StageLayout, LayoutError> {
         if !is_supported(stage) {
             return Err(LayoutError::UnsupportedStage(stage));
         }
         if groups.len() > MAX_GROUPS {
-            return Err(LayoutError::TooManyGroups {
-                count: groups.len(),
-            });
+            return Err(LayoutError::TooManyGroups { count: groups.len() });
         }
-        let groups: Vec<Option<Vec<BindGroupLayoutEntry>>> = groups
-            .iter()
-            .map(|entries| entries.map(sort_entries))
-            .collect();
+        let groups: Vec<Option<Vec<BindGroupLayoutEntry>>> =
+            groups.iter().map(|entries| entries.map(sort_entries)).collect();
         // All of step 3 comes before any slot, so that what a layout may hold does not depend on the stage.
         for (group, entries) in (0u32..).zip(&groups) {
             check_entries(group, entries.as_deref().unwrap_or_default())?;
@@ -79,11 +70,7 @@ impl StageLayout {
         let mut next = Counts::default();
         for (group, entries) in (0u32..).zip(&groups) {
             layout.group_base.push(entries.as_ref().map(|_| next));
-            next = next.plus(layout.place_group(
-                group,
-                entries.as_deref().unwrap_or_default(),
-                next,
-            )?);
+            next = next.plus(layout.place_group(group, entries.as_deref().unwrap_or_default(), next)?);
         }
         if groups
             .iter()
@@ -91,8 +78,7 @@ impl StageLayout {
             .flatten()
             .any(|entry| is_storage_buffer(entry) && is_visible(entry, stage))
         {
-            let slot = Slot::try_from(next.buffers)
-                .map_err(|_| LayoutError::SizesSlotTooHigh { stage })?;
+            let slot = Slot::try_from(next.buffers).map_err(|_| LayoutError::SizesSlotTooHigh { stage })?;
             layout.sizes_slot = Some(slot);
         }
         Ok(layout)
@@ -111,13 +97,11 @@ impl StageLayout {
             let (Some(first), Some(offset)) = (base.in_table(table), slot) else {
                 continue;
             };
-            let slot = Slot::try_from(first.saturating_add(offset)).map_err(|_| {
-                LayoutError::SlotTooHigh {
-                    stage: self.stage,
-                    table,
-                    group,
-                    binding: entry.binding,
-                }
+            let slot = Slot::try_from(first.saturating_add(offset)).map_err(|_| LayoutError::SlotTooHigh {
+                stage: self.stage,
+                table,
+                group,
+                binding: entry.binding,
             })?;
             self.resources.insert(
                 ResourceBinding {
@@ -152,9 +136,7 @@ pub enum LayoutError {
         binding: u32,
     },
     /// The entry has a `count`.
-    #[error(
-        "group {group} binding {binding} is a binding array, which this layout has no place for"
-    )]
+    #[error("group {group} binding {binding} is a binding array, which this layout has no place for")]
     BindingArray {
         /// The group's index.
         group: u32,
@@ -162,9 +144,7 @@ pub enum LayoutError {
         binding: u32,
     },
     /// The entry is an external texture.
-    #[error(
-        "group {group} binding {binding} is an external texture, which this layout has no place for"
-    )]
+    #[error("group {group} binding {binding} is an external texture, which this layout has no place for")]
     ExternalTexture {
         /// The group's index.
         group: u32,
@@ -194,15 +174,10 @@ pub enum LayoutError {
 /// Whether wgpu-hal's Metal backend lays out the stage (its `NAGA_STAGES`).
 fn is_supported(stage: ShaderStage) -> bool {
     match stage {
-        ShaderStage::Vertex
-        | ShaderStage::Fragment
-        | ShaderStage::Compute
-        | ShaderStage::Task
-        | ShaderStage::Mesh => true,
-        ShaderStage::RayGeneration
-        | ShaderStage::AnyHit
-        | ShaderStage::ClosestHit
-        | ShaderStage::Miss => false,
+        ShaderStage::Vertex | ShaderStage::Fragment | ShaderStage::Compute | ShaderStage::Task | ShaderStage::Mesh => {
+            true
+        }
+        ShaderStage::RayGeneration | ShaderStage::AnyHit | ShaderStage::ClosestHit | ShaderStage::Miss => false,
     }
 }
 
@@ -225,10 +200,7 @@ fn stage_name(stage: ShaderStage) -> &'static str {
 fn check_entries(group: u32, entries: &[BindGroupLayoutEntry]) -> Result<(), LayoutError> {
     for (index, entry) in entries.iter().enumerate() {
         let binding = entry.binding;
-        if entries
-            .get(index + 1)
-            .is_some_and(|next| next.binding == binding)
-        {
+        if entries.get(index + 1).is_some_and(|next| next.binding == binding) {
             return Err(LayoutError::DuplicateBinding { group, binding });
         }
         if entry.count.is_some() {

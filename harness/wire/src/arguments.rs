@@ -38,11 +38,7 @@ fn fault(argument: usize, reason: Reason) -> Fault {
 
 #[inline]
 fn require(holds: bool, argument: usize, reason: Reason) -> Result<(), Fault> {
-    if holds {
-        Ok(())
-    } else {
-        Err(fault(argument, reason))
-    }
+    if holds { Ok(()) } else { Err(fault(argument, reason)) }
 }
 
 /// Checks 3 to 6: how many of the `rest` of the words are arguments of `op`.
@@ -126,11 +122,7 @@ where
         Op::SetBlendConstant => a.finite(0..4),
         Op::ExecuteBundles => (1..words.len()).try_for_each(|i| a.id(i)),
         Op::BeginRenderPass => a.attachments(),
-        Op::DrawIndirect
-        | Op::DrawIndexedIndirect
-        | Op::DispatchIndirect
-        | Op::WriteBuffer
-        | Op::ReadBuffer => {
+        Op::DrawIndirect | Op::DrawIndexedIndirect | Op::DispatchIndirect | Op::WriteBuffer | Op::ReadBuffer => {
             a.id(0)?;
             a.safe_integer(1)
         }
@@ -262,13 +254,7 @@ pub(crate) fn check_transfer<W: Word>(op: Op, words: &[W], data_len: u32) -> Res
 /// Whether the range that starts at argument `offset` and has the length of argument `length` ends by `limit`; the
 /// refusal names the offset. The sum of two u32 is taken in 64 bits.
 #[inline]
-fn inside<W: Word>(
-    words: &[W],
-    offset: usize,
-    length: usize,
-    limit: u32,
-    reason: Reason,
-) -> Result<(), Fault> {
+fn inside<W: Word>(words: &[W], offset: usize, length: usize, limit: u32, reason: Reason) -> Result<(), Fault> {
     let end = u64::from(words[offset].get()) + u64::from(words[length].get());
     require(end <= u64::from(limit), offset, reason)
 }

@@ -32,9 +32,7 @@ impl Blob<'_> {
     /// it is not exactly as long as its header says.
     pub fn parse(bytes: &[u8]) -> Result<Blob<'_>, BlobError> {
         let refuse = |reason| BlobError { reason };
-        let (header, rest) = bytes
-            .split_first_chunk::<HEADER>()
-            .ok_or(refuse(Reason::BadLength))?;
+        let (header, rest) = bytes.split_first_chunk::<HEADER>().ok_or(refuse(Reason::BadLength))?;
         let field = |at: usize| [header[at], header[at + 1], header[at + 2], header[at + 3]];
         if field(0) != MAGIC {
             return Err(refuse(Reason::BadMagic));
@@ -49,11 +47,7 @@ impl Blob<'_> {
         }
         // Both parts are in memory, so their lengths fit a usize.
         let (words, data) = rest.split_at(words as usize);
-        let words = words
-            .as_chunks()
-            .0
-            .iter()
-            .map(|&word| u32::from_le_bytes(word));
+        let words = words.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word));
         Ok(Blob {
             words: words.collect(),
             data,
@@ -67,17 +61,11 @@ impl Blob<'_> {
 ///
 /// For more than 2^32 - 1 words or data bytes, which the header cannot say.
 pub fn encode_blob(words: &[u32], data: &[u8]) -> Vec<u8> {
-    let length =
-        |n: usize| u32::try_from(n).expect("a blob holds at most 2^32 - 1 words and data bytes");
+    let length = |n: usize| u32::try_from(n).expect("a blob holds at most 2^32 - 1 words and data bytes");
     let header = [STREAM_VERSION, length(words.len()), length(data.len())];
     let mut bytes = Vec::with_capacity(HEADER + size_of_val(words) + data.len());
     bytes.extend(MAGIC);
-    bytes.extend(
-        header
-            .iter()
-            .chain(words)
-            .flat_map(|word| word.to_le_bytes()),
-    );
+    bytes.extend(header.iter().chain(words).flat_map(|word| word.to_le_bytes()));
     bytes.extend(data);
     bytes
 }

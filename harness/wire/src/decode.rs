@@ -122,12 +122,7 @@ impl<'a, W: Word> Walk<'a, W> {
     }
 
     #[inline]
-    fn command<G>(
-        &mut self,
-        word: usize,
-        opcode: u32,
-        grant: &mut G,
-    ) -> Result<Step<'a, W>, Refusal>
+    fn command<G>(&mut self, word: usize, opcode: u32, grant: &mut G) -> Result<Step<'a, W>, Refusal>
     where
         G: FnMut(&W) -> bool,
     {

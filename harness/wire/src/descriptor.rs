@@ -29,14 +29,8 @@ impl DescriptorError {
 /// # Errors
 ///
 /// `too-many` for more than [`MAX_REFS`] references; then `dst` is as it was.
-pub fn append_descriptor(
-    dst: &mut Vec<u8>,
-    refs: &[u32],
-    body: &[u8],
-) -> Result<(), DescriptorError> {
-    let count = u32::try_from(refs.len())
-        .ok()
-        .filter(|&count| count <= MAX_REFS);
+pub fn append_descriptor(dst: &mut Vec<u8>, refs: &[u32], body: &[u8]) -> Result<(), DescriptorError> {
+    let count = u32::try_from(refs.len()).ok().filter(|&count| count <= MAX_REFS);
     let count = count.ok_or(DescriptorError::new(Reason::TooMany))?;
     dst.extend(count.to_le_bytes());
     dst.extend(refs.iter().flat_map(|reference| reference.to_le_bytes()));
@@ -53,10 +47,7 @@ pub fn append_descriptor(
 pub fn split_descriptor(bytes: &[u8]) -> Result<(Vec<u32>, &[u8]), DescriptorError> {
     let (references, body) = bytes.split_at(body_start(bytes)?);
     let references = references.as_chunks::<WORD>().0.iter().skip(1);
-    Ok((
-        references.map(|&word| u32::from_le_bytes(word)).collect(),
-        body,
-    ))
+    Ok((references.map(|&word| u32::from_le_bytes(word)).collect(), body))
 }
 
 /// Rewrites, in place, every reference of a creation descriptor through `f` (wire.md section 7).
@@ -68,10 +59,7 @@ pub fn split_descriptor(bytes: &[u8]) -> Result<(Vec<u32>, &[u8]), DescriptorErr
 ///
 /// As [`split_descriptor`], before `f` is asked anything; `unknown-id`, with the reference's index, for one that `f`
 /// does not grant or would replace by 0. Then the bytes are partly rewritten and must be discarded.
-pub fn remap_descriptor(
-    bytes: &mut [u8],
-    mut f: impl FnMut(u32) -> Option<u32>,
-) -> Result<(), DescriptorError> {
+pub fn remap_descriptor(bytes: &mut [u8], mut f: impl FnMut(u32) -> Option<u32>) -> Result<(), DescriptorError> {
     let start = body_start(bytes)?;
     let references = bytes[..start].as_chunks_mut::<WORD>().0.iter_mut().skip(1);
     for (index, word) in references.enumerate() {

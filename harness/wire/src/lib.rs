@@ -44,8 +44,7 @@ pub use decode::{Cmd, Commands, Refusal, bundle_commands, commands, decode, deco
 pub use descriptor::{DescriptorError, append_descriptor, remap_descriptor, split_descriptor};
 pub use kind::Kind;
 pub use layout::{
-    ASPECT, Arg, ArgKind, Enumeration, INDEX_FORMAT, LOAD_OP, OPTIONAL_LOAD_OP, OPTIONAL_STORE_OP,
-    STORE_OP, layout,
+    ASPECT, Arg, ArgKind, Enumeration, INDEX_FORMAT, LOAD_OP, OPTIONAL_LOAD_OP, OPTIONAL_STORE_OP, STORE_OP, layout,
 };
 pub use op::{Context, Op};
 pub use ranges::{RangeRefusal, check_ranges};

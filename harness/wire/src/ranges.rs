@@ -52,9 +52,7 @@ fn check(cmd: Cmd<'_>, mut size: impl FnMut(u32) -> Option<u64>, bound: u32) -> 
         Some(_) => Err(Reason::OutOfRange),
     };
     match (cmd.op, cmd.args) {
-        (Op::WriteBuffer, &[buffer, low, high, _, length]) => {
-            inside(buffer, join(low, high), u64::from(length))
-        }
+        (Op::WriteBuffer, &[buffer, low, high, _, length]) => inside(buffer, join(low, high), u64::from(length)),
         (Op::CopyBufferToBuffer, &[src, src_low, src_high, dst, dst_low, dst_high, low, high]) => {
             let size = join(low, high);
             inside(src, join(src_low, src_high), size)?;

@@ -38,10 +38,7 @@ pub fn check_reads(
     window: u64,
 ) -> Result<(), ReadRefusal> {
     for (index, read) in reads.iter().enumerate() {
-        check(read, buffer(read.id), window).map_err(|reason| ReadRefusal {
-            read: index,
-            reason,
-        })?;
+        check(read, buffer(read.id), window).map_err(|reason| ReadRefusal { read: index, reason })?;
     }
     Ok(())
 }

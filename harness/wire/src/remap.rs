@@ -30,11 +30,7 @@ pub struct Read {
 ///
 /// What `decode` refuses, and `unknown-id`, naming the id's word, for an id that `f` does not grant or would replace
 /// by 0. Then the words are partly rewritten and must be discarded.
-pub fn remap(
-    words: &mut [u32],
-    data_len: u32,
-    f: impl FnMut(u32) -> Option<u32>,
-) -> Result<(), Refusal> {
+pub fn remap(words: &mut [u32], data_len: u32, f: impl FnMut(u32) -> Option<u32>) -> Result<(), Refusal> {
     rewrite(words, data_len, Context::Outside, f, |_| ())
 }
 
@@ -46,15 +42,9 @@ pub fn remap(
 /// # Errors
 ///
 /// As [`remap`].
-pub fn remap_reads(
-    words: &mut [u32],
-    data_len: u32,
-    f: impl FnMut(u32) -> Option<u32>,
-) -> Result<Vec<Read>, Refusal> {
+pub fn remap_reads(words: &mut [u32], data_len: u32, f: impl FnMut(u32) -> Option<u32>) -> Result<Vec<Read>, Refusal> {
     let mut reads = Vec::new();
-    rewrite(words, data_len, Context::Outside, f, |step| {
-        reads.extend(read(&step))
-    })?;
+    rewrite(words, data_len, Context::Outside, f, |step| reads.extend(read(&step)))?;
     Ok(reads)
 }
 

@@ -97,10 +97,7 @@ struct Placed<'a> {
 ///    [`Refused::BindingArray`] (also for an array of external textures), else [`Refused::ExternalTexture`];
 /// 4. [`Refused::SlotTooHigh`] at the least `(group, binding)`;
 /// 5. [`Refused::SizesSlotTooHigh`].
-pub fn stage(
-    groups: &[Option<&[BindGroupLayoutEntry]>],
-    stage: naga::ShaderStage,
-) -> Result<Model, Refused> {
+pub fn stage(groups: &[Option<&[BindGroupLayoutEntry]>], stage: naga::ShaderStage) -> Result<Model, Refused> {
     if groups.len() > MAX_GROUPS {
         return Err(Refused::TooManyGroups);
     }
@@ -122,10 +119,7 @@ pub fn stage(
 /// It refuses nothing. Outside the rule it answers so: a stage that the rule does not have sees nothing; a binding
 /// array or an external texture has no place and takes no slot; entries of one number share a place and each count.
 /// Compare it on layouts that [`stage`] takes.
-pub fn group(
-    entries: &[BindGroupLayoutEntry],
-    stage: naga::ShaderStage,
-) -> (Vec<Option<u32>>, Counts) {
+pub fn group(entries: &[BindGroupLayoutEntry], stage: naga::ShaderStage) -> (Vec<Option<u32>>, Counts) {
     let seen_by = visibility(stage).unwrap_or(ShaderStages::NONE);
     let placed: Vec<_> = placed_in(0, entries).collect();
     let points = points_of(&placed, seen_by);

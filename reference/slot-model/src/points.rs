@@ -1,8 +1,6 @@
 //! Points `(group, binding)` and the count of those before a point.
 
-use wgpu_types::{
-    BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages, StorageTextureAccess,
-};
+use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages, StorageTextureAccess};
 
 /// A Metal argument table (section 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,9 +34,7 @@ pub(crate) fn table(entry: &BindGroupLayoutEntry) -> Option<Table> {
     match entry.ty {
         _ if entry.count.is_some() => None,
         BindingType::ExternalTexture => None,
-        BindingType::Buffer { .. } | BindingType::AccelerationStructure { .. } => {
-            Some(Table::Buffer)
-        }
+        BindingType::Buffer { .. } | BindingType::AccelerationStructure { .. } => Some(Table::Buffer),
         BindingType::Texture { .. } | BindingType::StorageTexture { .. } => Some(Table::Texture),
         BindingType::Sampler(_) => Some(Table::Sampler),
     }

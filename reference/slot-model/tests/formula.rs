@@ -46,11 +46,7 @@ fn borrowed(layout: &[Option<Vec<BindGroupLayoutEntry>>]) -> Vec<Option<&[BindGr
 /// The number of `slots` of `table` that stand before `(group, binding)`.
 fn earlier(slots: &[Slot], table: Table, group: u32, binding: u32) -> u32 {
     let before = |slot: &&Slot| (slot.group, slot.binding) < (group, binding);
-    slots
-        .iter()
-        .filter(before)
-        .filter(|slot| slot.table == table)
-        .count() as u32
+    slots.iter().filter(before).filter(|slot| slot.table == table).count() as u32
 }
 
 fn base(counts: Counts, table: Table) -> u32 {
@@ -108,10 +104,7 @@ fn a_group_of_a_thousand_entries() {
     let seen = |one: &&BindGroupLayoutEntry| one.visibility != ShaderStages::NONE;
     let (places, taken) = group(&listed, Stage::Fragment);
     for (one, place) in listed.iter().zip(places) {
-        let same = listed
-            .iter()
-            .filter(seen)
-            .filter(|other| other.ty == one.ty);
+        let same = listed.iter().filter(seen).filter(|other| other.ty == one.ty);
         let expected = same.filter(|other| other.binding < one.binding).count() as u32;
         assert_eq!(place, seen(&one).then_some(expected));
     }

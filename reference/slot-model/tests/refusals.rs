@@ -18,11 +18,7 @@ fn duplicate(group: u32, binding: u32) -> Option<Refused> {
 }
 
 fn too_high(table: Table, group: u32, binding: u32) -> Option<Refused> {
-    Some(Refused::SlotTooHigh {
-        table,
-        group,
-        binding,
-    })
+    Some(Refused::SlotTooHigh { table, group, binding })
 }
 
 #[rstest]
@@ -62,10 +58,7 @@ fn the_least_binding_with_a_refusal_is_named() {
     let twice = [5, 3, 5, 3, 3].map(|binding| entry(binding, UNIFORM, ALL));
     assert_eq!(refusal(&[&twice]), duplicate(0, 3));
     let array_first = [array(2, UNIFORM, ALL), twice[0], twice[2]];
-    let array_at_2 = Some(Refused::BindingArray {
-        group: 0,
-        binding: 2,
-    });
+    let array_at_2 = Some(Refused::BindingArray { group: 0, binding: 2 });
     assert_eq!(refusal(&[&array_first, &twice]), array_at_2);
     let both = [array(2, UNIFORM, ALL), array(2, UNIFORM, ALL)];
     assert_eq!(refusal(&[&both]), duplicate(0, 2));
@@ -78,20 +71,14 @@ fn the_least_binding_with_a_refusal_is_named() {
 #[case::this_row_wins_over_every_other(EXTERNAL)]
 fn a_binding_array_is_refused_also_of_one_and_unseen(#[case] ty: BindingType) {
     let listed = [array(6, ty, ShaderStages::COMPUTE)];
-    let expected = Refused::BindingArray {
-        group: 1,
-        binding: 6,
-    };
+    let expected = Refused::BindingArray { group: 1, binding: 6 };
     assert_eq!(refusal(&[&[], &listed]), Some(expected));
 }
 
 #[test]
 fn an_external_texture_is_refused_also_unseen() {
     let listed = [entry(6, EXTERNAL, ShaderStages::NONE)];
-    let expected = Refused::ExternalTexture {
-        group: 1,
-        binding: 6,
-    };
+    let expected = Refused::ExternalTexture { group: 1, binding: 6 };
     assert_eq!(refusal(&[&[], &listed]), Some(expected));
 }
 

@@ -48,10 +48,7 @@ fn sizes_slot(#[case] ty: BindingType, #[case] expected: Option<u32>) {
 #[case(ShaderStages::FRAGMENT, Some(1))]
 #[case(ShaderStages::COMPUTE, None)]
 #[case(ShaderStages::NONE, None)]
-fn sizes_slot_needs_a_visible_storage_buffer(
-    #[case] seen_by: ShaderStages,
-    #[case] expected: Option<u32>,
-) {
+fn sizes_slot_needs_a_visible_storage_buffer(#[case] seen_by: ShaderStages, #[case] expected: Option<u32>) {
     let listed = [entry(0, STORAGE, seen_by)];
     assert_eq!(model(&[Some(&listed)]).sizes_slot, expected);
 }
@@ -75,10 +72,7 @@ fn a_stage_sees_its_own_bindings(#[case] of: Stage, #[case] seen_by: ShaderStage
     ];
     let seen = stage(&[Some(&listed)], of).expect("within the rule");
     assert_eq!(places(&seen.slots), [(0, 1, Buffer, 0), (0, 2, Buffer, 1)]);
-    assert_eq!(
-        group(&listed, of),
-        (vec![None, Some(0), Some(1)], counts(2, 0, 0))
-    );
+    assert_eq!(group(&listed, of), (vec![None, Some(0), Some(1)], counts(2, 0, 0)));
 }
 
 #[rstest]
@@ -113,10 +107,7 @@ fn trap_5_a_later_group_goes_on_counting() {
     let first = entries(&[UNIFORM, UNIFORM, TEXTURE]);
     let second = entries(&[STORAGE, TEXTURE]);
     let model = model(&[Some(&first), Some(&second)]);
-    assert_eq!(
-        places(&model.slots[3..]),
-        [(1, 0, Buffer, 2), (1, 1, Texture, 1)]
-    );
+    assert_eq!(places(&model.slots[3..]), [(1, 0, Buffer, 2), (1, 1, Texture, 1)]);
     assert_eq!(model.bases, [Some(counts(0, 0, 0)), Some(counts(2, 1, 0))]);
     assert_eq!(model.sizes_slot, Some(3));
     let at_the_bind = (vec![Some(0), Some(0)], counts(1, 1, 0));
@@ -132,10 +123,7 @@ fn trap_6_what_another_stage_sees_takes_no_slot() {
     let second = [entry(0, UNIFORM, ShaderStages::FRAGMENT)];
     let groups = [Some(&first[..]), Some(&second[..])];
     let fragment = model(&groups);
-    assert_eq!(
-        places(&fragment.slots),
-        [(0, 1, Texture, 0), (1, 0, Buffer, 0)]
-    );
+    assert_eq!(places(&fragment.slots), [(0, 1, Texture, 0), (1, 0, Buffer, 0)]);
     let mesh = stage(&groups, Stage::Mesh).expect("within the rule");
     assert_eq!(places(&mesh.slots), [(0, 0, Buffer, 0)]);
 }
@@ -187,11 +175,7 @@ fn the_highest_binding_number_stays_in_its_group() {
     let first = [entry(u32::MAX, UNIFORM, ALL), entry(0, UNIFORM, ALL)];
     let second = entries(&[UNIFORM]);
     let model = model(&[Some(&first), Some(&second)]);
-    let expected = [
-        (0, 0, Buffer, 0),
-        (0, u32::MAX, Buffer, 1),
-        (1, 0, Buffer, 2),
-    ];
+    let expected = [(0, 0, Buffer, 0), (0, u32::MAX, Buffer, 1), (1, 0, Buffer, 2)];
     assert_eq!(places(&model.slots), expected);
     assert_eq!(model.bases[1], Some(counts(2, 0, 0)));
 }

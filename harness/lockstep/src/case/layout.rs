@@ -56,13 +56,7 @@ pub enum Stage {
 
 impl Stage {
     /// All five.
-    pub const ALL: [Stage; 5] = [
-        Stage::Vertex,
-        Stage::Fragment,
-        Stage::Compute,
-        Stage::Task,
-        Stage::Mesh,
-    ];
+    pub const ALL: [Stage; 5] = [Stage::Vertex, Stage::Fragment, Stage::Compute, Stage::Task, Stage::Mesh];
 
     /// naga's name for it.
     pub fn naga(self) -> naga::ShaderStage {

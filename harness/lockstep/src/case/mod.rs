@@ -41,7 +41,9 @@ impl Case {
             }
             Case::Layout(case) => match case.system.platform.as_str() {
                 "macos" | "ios" | "tvos" | "visionos" => Ok(()),
-                other => Err(format!("system: no platform `{other}`; there are macos, ios, tvos and visionos")),
+                other => Err(format!(
+                    "system: no platform `{other}`; there are macos, ios, tvos and visionos"
+                )),
             },
         }
     }

@@ -55,9 +55,7 @@ struct BufferBody {
 
 /// The buffers of a table. A buffer whose body is not `{"size", "usage"}` is none.
 pub fn buffer_facts(objects: &[Object]) -> Vec<BufferFacts> {
-    let buffers = objects
-        .iter()
-        .filter(|object| object.kind == wire::Kind::Buffer);
+    let buffers = objects.iter().filter(|object| object.kind == wire::Kind::Buffer);
     buffers
         .filter_map(|object| {
             let body: BufferBody = serde_json::from_str(&object.body).ok()?;
@@ -80,9 +78,7 @@ mod kind_name {
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<wire::Kind, D::Error> {
         let name = String::deserialize(from)?;
         let known = wire::Kind::ALL.into_iter().find(|kind| kind.name() == name);
-        known.ok_or_else(|| {
-            D::Error::custom(format!("`{name}` is no kind of object (wire.md section 7)"))
-        })
+        known.ok_or_else(|| D::Error::custom(format!("`{name}` is no kind of object (wire.md section 7)")))
     }
 }
 
@@ -90,10 +86,7 @@ mod hex_list {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
     pub fn serialize<S: Serializer>(list: &[Vec<u8>], to: S) -> Result<S::Ok, S::Error> {
-        list.iter()
-            .map(hex::encode)
-            .collect::<Vec<_>>()
-            .serialize(to)
+        list.iter().map(hex::encode).collect::<Vec<_>>().serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Vec<u8>>, D::Error> {

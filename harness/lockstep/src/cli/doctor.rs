@@ -111,18 +111,10 @@ pub fn run(out: &mut dyn Write) -> anyhow::Result<u8> {
     rows.extend(engine_rows());
 
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-    for Row {
-        name,
-        state,
-        detail,
-    } in &rows
-    {
+    for Row { name, state, detail } in &rows {
         writeln!(out, "{name:width$}  {:8}  {detail}", state.word())?;
     }
-    let missing = rows
-        .iter()
-        .filter(|row| row.state == State::Missing)
-        .count();
+    let missing = rows.iter().filter(|row| row.state == State::Missing).count();
     if missing == 0 {
         writeln!(out, "\neverything that `run` and `test` need is there")?;
         return Ok(CLEAN);
@@ -146,9 +138,7 @@ pub(crate) fn version(program: &Program, environment: &Environment) -> Option<St
         Some(cargo) => Command::new(cargo),
         None => Command::new(environment.program(name)?),
     };
-    command
-        .args(&program.command[1..])
-        .current_dir(&environment.root);
+    command.args(&program.command[1..]).current_dir(&environment.root);
     let ran = process::run(&mut command, environment.limits.answer)
         .ok()
         .filter(process::Ran::success)?;
@@ -169,32 +159,16 @@ fn program_row(program: &Program, environment: &Environment) -> Row {
 }
 
 fn part_rows(environment: &Environment, parts: &Parts) -> Vec<Row> {
-    let path = |path: &Path| {
-        path.strip_prefix(&parts.root)
-            .unwrap_or(path)
-            .display()
-            .to_string()
-    };
-    let versioned = |package: &str, file: &Path| {
-        format!("{} at {}", deno::pinned(&parts.root, package), path(file))
-    };
-    let drivers: Vec<String> = vulkan::drivers(environment)
-        .iter()
-        .map(|file| path(file))
-        .collect();
+    let path = |path: &Path| path.strip_prefix(&parts.root).unwrap_or(path).display().to_string();
+    let versioned = |package: &str, file: &Path| format!("{} at {}", deno::pinned(&parts.root, package), path(file));
+    let drivers: Vec<String> = vulkan::drivers(environment).iter().map(|file| path(file)).collect();
     let vulkan = match vulkan::loader(environment) {
         Some(loader) => format!("{} with {}", path(&loader), drivers.join(", ")),
         None => "not needed on this system".to_owned(),
     };
     vec![
-        part_row(
-            "deno",
-            parts.deno.as_ref().map(|file| versioned("deno", file)),
-        ),
-        part_row(
-            "Dawn",
-            parts.dawn.as_ref().map(|file| versioned("webgpu", file)),
-        ),
+        part_row("deno", parts.deno.as_ref().map(|file| versioned("deno", file))),
+        part_row("Dawn", parts.dawn.as_ref().map(|file| versioned("webgpu", file))),
         part_row("Vulkan", parts.vulkan.as_ref().map(|()| vulkan)),
     ]
 }
@@ -230,11 +204,6 @@ fn library_rows(root: &Path) -> Vec<Row> {
 }
 
 fn locked<'a>(lock: &'a str, name: &str) -> Option<&'a str> {
-    let mut lines = lock
-        .lines()
-        .skip_while(|line| *line != format!("name = \"{name}\""));
-    lines
-        .nth(1)?
-        .strip_prefix("version = \"")?
-        .strip_suffix('"')
+    let mut lines = lock.lines().skip_while(|line| *line != format!("name = \"{name}\""));
+    lines.nth(1)?.strip_prefix("version = \"")?.strip_suffix('"')
 }

@@ -54,7 +54,7 @@ pub fn main() -> ExitCode {
         Command::Repro(args) => repro::run(&args),
         Command::Shaders { paths } => crate::shaders::run(&paths, &mut std::io::stdout().lock()),
         Command::Doctor => doctor::run(&mut std::io::stdout().lock()),
-        Command::Test(args) => test::run(&args, &mut std::io::stdout().lock()),
+        Command::Test(args) => test::run(&args),
     };
     match done {
         Ok(status) => ExitCode::from(status),
@@ -69,7 +69,10 @@ pub fn main() -> ExitCode {
 fn start_logging() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("off,lockstep=warn"));
-    let started = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let started = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .try_init();
     debug_assert!(started.is_ok());
 }
 

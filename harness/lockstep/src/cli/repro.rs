@@ -15,9 +15,7 @@ use crate::oracles::{msl, slots, streams};
 use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
 use crate::readers::native::Native;
 use crate::readers::slot_model::SlotModel;
-use crate::readers::{
-    Batch, DescriptorQuery, LayoutAnswer, LayoutReader, StreamQuery, StreamReader, replay_js,
-};
+use crate::readers::{Batch, DescriptorQuery, LayoutAnswer, LayoutReader, Place, StreamQuery, StreamReader, replay_js};
 use crate::setup;
 use crate::text::disassemble;
 
@@ -37,9 +35,18 @@ pub struct Args {
 
 fn origin(text: &str) -> Result<Origin, String> {
     let mut parts = text.split(':');
-    let numbers = (parts.next(), parts.next().map(str::parse), parts.next().map(str::parse), parts.next());
+    let numbers = (
+        parts.next(),
+        parts.next().map(str::parse),
+        parts.next().map(str::parse),
+        parts.next(),
+    );
     match numbers {
-        (Some(lane), Some(Ok(seed)), Some(Ok(index)), None) => Ok(Origin { lane: lane.into(), seed, index }),
+        (Some(lane), Some(Ok(seed)), Some(Ok(index)), None) => Ok(Origin {
+            lane: lane.into(),
+            seed,
+            index,
+        }),
         _ => Err("LANE:SEED:INDEX, as in replays:7:12".into()),
     }
 }
@@ -104,25 +111,36 @@ fn readers(parts: &setup::Parts, text: &mut String) -> Vec<Box<dyn StreamReader>
     let mut readers: Vec<Box<dyn StreamReader>> = vec![Box::new(Native::default())];
     match &parts.deno {
         Ok(deno) => {
-            let deno = deno.clone();
-            readers.push(Box::new(replay_js::replay_js(&parts.root, move || setup::deno_command(&deno))));
+            readers.push(Box::new(replay_js::replay_js(&parts.root, deno)));
         }
         Err(missing) => {
-            let _ = writeln!(text, "{} does not take part: {}; {}\n", replay_js::NAME, missing.why, missing.mend);
+            let _ = writeln!(
+                text,
+                "{} does not take part: {}; {}\n",
+                replay_js::NAME,
+                missing.why,
+                missing.mend
+            );
         }
     }
     readers
 }
 
 fn show_stream(case: &StreamCase, parts: &setup::Parts) -> anyhow::Result<Shown> {
-    let mut shown = Shown { text: String::new(), signatures: Vec::new() };
+    let mut shown = Shown {
+        text: String::new(),
+        signatures: Vec::new(),
+    };
     let mut readers = readers(parts, &mut shown.text);
     let batch = Batch {
         streams: vec![StreamQuery::of(case)],
         descriptors: case
             .descriptors
             .iter()
-            .map(|bytes| DescriptorQuery { bytes: bytes.clone(), id_map: case.id_map.clone() })
+            .map(|bytes| DescriptorQuery {
+                bytes: bytes.clone(),
+                id_map: case.id_map.clone(),
+            })
             .collect(),
     };
     let mut answers = Vec::new();
@@ -131,8 +149,11 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts) -> anyhow::Result<Shown>
         match ask_guarded(reader.as_mut(), &batch) {
             Ok(heard) => {
                 answers.push((reader.name().to_owned(), StreamAnswer::parse(&heard.streams[0])?));
-                let parsed: Result<Vec<_>, _> =
-                    heard.descriptors.iter().map(|bytes| DescriptorAnswer::parse(bytes)).collect();
+                let parsed: Result<Vec<_>, _> = heard
+                    .descriptors
+                    .iter()
+                    .map(|bytes| DescriptorAnswer::parse(bytes))
+                    .collect();
                 descriptors.push(parsed?);
             }
             Err(failed) => {
@@ -141,20 +162,26 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts) -> anyhow::Result<Shown>
             }
         }
     }
-    let Some((_, subject)) = answers.first().cloned() else { return Ok(shown) };
+    let Some((_, subject)) = answers.first().cloned() else {
+        return Ok(shown);
+    };
     show_words(case, &subject, &mut shown.text);
     side_by_side(&answers, &mut shown.text);
     for (reference, answer) in &answers[1..] {
         for outcome in streams::compare(&subject, answer) {
             if let Verdict::Differ(how) = outcome.verdict {
-                shown.signatures.push(format!("{}: native vs {reference}: {how}", outcome.aspect));
+                shown
+                    .signatures
+                    .push(format!("{}: native vs {reference}: {how}", outcome.aspect));
             }
         }
     }
     for (other, (reference, _)) in descriptors.iter().zip(&answers).skip(1) {
         for (a, b) in descriptors[0].iter().zip(other) {
             if let Verdict::Differ(how) = streams::compare_descriptors(a, b).verdict {
-                shown.signatures.push(format!("descriptor: native vs {reference}: {how}"));
+                shown
+                    .signatures
+                    .push(format!("descriptor: native vs {reference}: {how}"));
             }
         }
     }
@@ -167,14 +194,27 @@ fn show_words(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
     let blob = match wire::Blob::parse(&case.blob) {
         Ok(blob) => blob,
         Err(refused) => {
-            let _ = writeln!(text, "{} bytes, refused as a blob: {}\n", case.blob.len(), refused.reason);
+            let _ = writeln!(
+                text,
+                "{} bytes, refused as a blob: {}\n",
+                case.blob.len(),
+                refused.reason
+            );
             return;
         }
     };
-    let _ = writeln!(text, "{} words, {} bytes of data, in the guest's ids", blob.words.len(), blob.data.len());
+    let _ = writeln!(
+        text,
+        "{} words, {} bytes of data, in the guest's ids",
+        blob.words.len(),
+        blob.data.len()
+    );
     let _ = writeln!(text, "   #   word  command");
-    let refused = |part: &Option<Result<Vec<u32>, Refused>>| part.as_ref().and_then(|part| part.as_ref().err()).copied();
-    let word = refused(&subject.decode).or(refused(&subject.remap)).map(|refused| refused.at as usize);
+    let refused =
+        |part: &Option<Result<Vec<u32>, Refused>>| part.as_ref().and_then(|part| part.as_ref().err()).copied();
+    let word = refused(&subject.decode)
+        .or(refused(&subject.remap))
+        .map(|refused| refused.at as usize);
     let of_command = |refused: Refused| {
         let starts = subject.decode.as_ref()?.as_ref().ok()?;
         starts.get(refused.at as usize).map(|&start| start as usize)
@@ -197,15 +237,51 @@ fn side_by_side(answers: &[(String, StreamAnswer)], text: &mut String) {
     row(text, "", answers.iter().map(|answer| answer.0.clone()).collect());
     type Part = fn(&StreamAnswer) -> Option<String>;
     let parts: [(&str, Part); 6] = [
-        ("header", |answer| Some(answer.blob.map_or_else(|reason| reason.to_string(), |()| "accept".into()))),
-        ("decode", |answer| answer.decode.as_ref().map(|part| part_words(part, "word", |starts| format!("{} commands", starts.len())))),
-        ("remap", |answer| answer.remap.as_ref().map(|part| part_words(part, "word", |words| format!("{} words, #{:08x}", words.len(), fingerprint(words))))),
-        ("reads", |answer| answer.reads.as_ref().map(|reads| format!("{} reads", reads.len()))),
-        ("ranges", |answer| answer.ranges.as_ref().map(|part| part_words(part, "command", |()| String::new()))),
-        ("read check", |answer| answer.read_check.as_ref().map(|part| part_words(part, "read", |()| String::new()))),
+        ("header", |answer| {
+            Some(
+                answer
+                    .blob
+                    .map_or_else(|reason| reason.to_string(), |()| "accept".into()),
+            )
+        }),
+        ("decode", |answer| {
+            answer
+                .decode
+                .as_ref()
+                .map(|part| part_words(part, "word", |starts| format!("{} commands", starts.len())))
+        }),
+        ("remap", |answer| {
+            answer.remap.as_ref().map(|part| {
+                part_words(part, "word", |words| {
+                    format!("{} words, #{:08x}", words.len(), fingerprint(words))
+                })
+            })
+        }),
+        ("reads", |answer| {
+            answer.reads.as_ref().map(|reads| format!("{} reads", reads.len()))
+        }),
+        ("ranges", |answer| {
+            answer
+                .ranges
+                .as_ref()
+                .map(|part| part_words(part, "command", |()| String::new()))
+        }),
+        ("read check", |answer| {
+            answer
+                .read_check
+                .as_ref()
+                .map(|part| part_words(part, "read", |()| String::new()))
+        }),
     ];
     for (name, part) in parts {
-        row(text, name, answers.iter().map(|answer| part(&answer.1).unwrap_or_else(|| "-".into())).collect());
+        row(
+            text,
+            name,
+            answers
+                .iter()
+                .map(|answer| part(&answer.1).unwrap_or_else(|| "-".into()))
+                .collect(),
+        );
     }
     text.push('\n');
 }
@@ -213,17 +289,25 @@ fn side_by_side(answers: &[(String, StreamAnswer)], text: &mut String) {
 fn part_words<T>(part: &Result<T, Refused>, place: &str, words: impl Fn(&T) -> String) -> String {
     match part {
         Ok(accepted) => format!("accept {}", words(accepted)).trim_end().to_owned(),
-        Err(refused) => format!("{} at {place} {}", streams::refusal(refused.op, refused.reason), refused.at),
+        Err(refused) => format!(
+            "{} at {place} {}",
+            streams::refusal(refused.op, refused.reason),
+            refused.at
+        ),
     }
 }
 
 /// So that two rewritten streams can be told apart in a table: FNV-1a over the words.
 fn fingerprint(words: &[u32]) -> u32 {
-    words.iter().fold(0x811C_9DC5, |hash, word| (hash ^ word).wrapping_mul(0x0100_0193))
+    words
+        .iter()
+        .fold(0x811C_9DC5, |hash, word| (hash ^ word).wrapping_mul(0x0100_0193))
 }
 
 fn show_engines(case: &StreamCase, subject: &StreamAnswer, shown: &mut Shown) {
-    let (Some(Ok(words)), Ok(blob)) = (&subject.remap, wire::Blob::parse(&case.blob)) else { return };
+    let (Some(Ok(words)), Ok(blob)) = (&subject.remap, wire::Blob::parse(&case.blob)) else {
+        return;
+    };
     let replayed = Replayed {
         objects: &case.objects,
         words,
@@ -240,47 +324,63 @@ fn show_engines(case: &StreamCase, subject: &StreamAnswer, shown: &mut Shown) {
                 continue;
             }
         };
-        let Some(judged) = gpu::replay(&mut engine, &replayed) else { continue };
+        let Some(judged) = gpu::replay(&mut engine, &replayed) else {
+            continue;
+        };
         let meaning = match judged.cell {
             Cell::Sound => "sound",
             Cell::GotThrough => "A REFUSED RANGE GETS THROUGH",
             Cell::LeftToDevice => "left to the device",
             Cell::Right => "refused, and the GPU refuses it too",
             Cell::OverRefusal => "OVER-REFUSAL",
-            Cell::Masked => "refused, hidden by an earlier error of the device",
-            Cell::Known => "a known divergence",
+            Cell::Masked => "refused, and nothing is shown: an earlier error, or the host's own bound",
         };
         let _ = writeln!(shown.text, "{}: {meaning}: {}", id.id, judged.what);
         if !judged.detail.is_empty() {
             let _ = writeln!(shown.text, "    {}", judged.detail.replace('\n', "\n    "));
         }
         if matches!(judged.cell, Cell::GotThrough | Cell::OverRefusal) {
-            shown.signatures.push(format!("gpu: native on {}: {}", id.id, judged.what));
+            shown
+                .signatures
+                .push(format!("gpu: native on {}: {}", id.id, judged.what));
         }
     }
     shown.text.push('\n');
 }
 
 fn show_layout(case: &LayoutCase) -> Shown {
-    let mut shown = Shown { text: String::new(), signatures: Vec::new() };
+    let mut shown = Shown {
+        text: String::new(),
+        signatures: Vec::new(),
+    };
     let native = LayoutReader::answer(&mut Native::default(), case);
     let model = SlotModel.answer(case);
     show_slots(&native, &model, &mut shown.text);
     for outcome in slots::compare(&native, &model) {
         if let Verdict::Differ(how) = outcome.verdict {
-            shown.signatures.push(format!("{}: native vs slot-model: {how}", outcome.aspect));
+            shown
+                .signatures
+                .push(format!("{}: native vs slot-model: {how}", outcome.aspect));
         }
     }
     if let Some(shader) = &case.shader {
         let _ = writeln!(shown.text, "{}", shader.wgsl);
         let checked = msl::check(case);
-        let _ = writeln!(shown.text, "{} entry points translated, {} arguments", checked.translated, checked.arguments);
+        let _ = writeln!(
+            shown.text,
+            "{} entry points translated, {} arguments",
+            checked.translated, checked.arguments
+        );
         for (reason, count) in &checked.refused {
             let _ = writeln!(shown.text, "refused as it should be, {count}: {reason}");
         }
         for problem in checked.problems {
             let _ = writeln!(shown.text, "entry point {}: {}", problem.entry_point, problem.detail);
-            shown.signatures.push(format!("msl: property {} in a {} shader", problem.property, problem.stage.name()));
+            shown.signatures.push(format!(
+                "msl: property {} in a {} shader",
+                problem.property,
+                problem.stage.name()
+            ));
         }
     }
     shown
@@ -291,7 +391,10 @@ fn show_slots(native: &LayoutAnswer, model: &LayoutAnswer, text: &mut String) {
         let _ = writeln!(text, "{} stage", stage.name());
         match (a, b) {
             (Ok(a), Ok(b)) => {
-                let _ = writeln!(text, "  binding        native                                slot-model");
+                let _ = writeln!(
+                    text,
+                    "  binding        native                                slot-model"
+                );
                 let bindings: std::collections::BTreeSet<_> = a.slots.keys().chain(b.slots.keys()).collect();
                 for at in bindings {
                     let name = format!("g{}b{}", at.0, at.1);
@@ -312,9 +415,15 @@ fn show_slots(native: &LayoutAnswer, model: &LayoutAnswer, text: &mut String) {
     text.push('\n');
 }
 
-fn place((buffer, texture, sampler, mutable): &(Option<u32>, Option<u32>, Option<u32>, bool)) -> String {
-    let tables = [("buffer", buffer), ("texture", texture), ("sampler", sampler)];
-    let slots: Vec<String> =
-        tables.iter().filter_map(|(table, slot)| slot.map(|slot| format!("{table} {slot}"))).collect();
-    format!("{}{}", slots.join(" "), if *mutable { ", mutable" } else { "" })
+fn place(place: &Place) -> String {
+    let tables = [
+        ("buffer", place.buffer),
+        ("texture", place.texture),
+        ("sampler", place.sampler),
+    ];
+    let slots: Vec<String> = tables
+        .iter()
+        .filter_map(|(table, slot)| slot.map(|slot| format!("{table} {slot}")))
+        .collect();
+    format!("{}{}", slots.join(" "), if place.mutable { ", mutable" } else { "" })
 }

@@ -97,21 +97,31 @@ impl Part {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let scale = match unit {
         "ms" => 0.001,
         "s" | "" => 1.0,
         "m" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("`{unit}` is no unit of time; there are ms, s, m and h, as in 90s")),
+        _ => {
+            return Err(format!(
+                "`{unit}` is no unit of time; there are ms, s, m and h, as in 90s"
+            ));
+        }
     };
-    let number: f64 = number.parse().map_err(|_| "a number and a unit, as in 90s".to_owned())?;
+    let number: f64 = number
+        .parse()
+        .map_err(|_| "a number and a unit, as in 90s".to_owned())?;
     Duration::try_from_secs_f64(number * scale).map_err(|error| error.to_string())
 }
 
 fn shard(text: &str) -> Result<(u64, u64), String> {
-    let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    let parts = text
+        .split_once('/')
+        .and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
     match parts {
         Some((i, n)) if i < n => Ok((i, n)),
         _ => Err("I/N with I from 0 and below N, as in 0/4".into()),
@@ -131,7 +141,10 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let plan = plan(args, &out);
     let cast = cast(args, &parts, &plan)?;
     for missing in &cast.not_run {
-        eprintln!("lockstep: {} does not take part: {}; {}", missing.what, missing.why, missing.mend);
+        eprintln!(
+            "lockstep: {} does not take part: {}; {}",
+            missing.what, missing.why, missing.mend
+        );
     }
     let stop = stop_on_signals();
     let mut show = Show::new(quiet);
@@ -143,11 +156,17 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
 fn plan(args: &Args, out: &std::path::Path) -> Plan {
     let only: &[Part] = if args.only.is_empty() { &Part::ALL } else { &args.only };
     let parts = Part::ALL.into_iter().filter(|part| only.contains(part));
-    let clock = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let clock = || {
+        std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs())
+    };
     Plan {
         seed: args.seed.unwrap_or_else(clock),
         budget: args.cases.map_or(Budget::Time(args.time), Budget::Cases),
-        workers: args.workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        workers: args
+            .workers
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         lanes: parts.flat_map(Part::lanes).copied().collect(),
         shard: args.shard,
         findings: out.join("findings"),
@@ -167,8 +186,7 @@ fn cast(args: &Args, parts: &Parts, plan: &Plan) -> anyhow::Result<Cast> {
         Ok(deno) => {
             let (root, deno) = (parts.root.clone(), deno.clone());
             cast.references.push(Box::new(move || {
-                let deno = deno.clone();
-                Box::new(replay_js::replay_js(&root, move || setup::deno_command(&deno))) as Box<dyn StreamReader>
+                Box::new(replay_js::replay_js(&root, &deno)) as Box<dyn StreamReader>
             }));
         }
         Err(missing) => cast.not_run.push(not_run(replay_js::NAME, missing)),
@@ -180,7 +198,11 @@ fn cast(args: &Args, parts: &Parts, plan: &Plan) -> anyhow::Result<Cast> {
 }
 
 fn not_run(what: &str, missing: &Missing) -> NotRun {
-    NotRun { what: what.into(), why: missing.why.clone(), mend: missing.mend.clone() }
+    NotRun {
+        what: what.into(),
+        why: missing.why.clone(),
+        mend: missing.mend.clone(),
+    }
 }
 
 /// The engines that were asked for, or the best adapter and the noop backend.
@@ -188,7 +210,11 @@ fn engines(args: &Args, parts: &Parts, missing: &mut Vec<NotRun>) -> anyhow::Res
     let available = Engine::available();
     for id in &args.gpu {
         let there: Vec<&str> = available.iter().map(|engine| engine.id.as_str()).collect();
-        anyhow::ensure!(there.contains(&id.as_str()), "--gpu {id}: no such engine; there are {}", there.join(", "));
+        anyhow::ensure!(
+            there.contains(&id.as_str()),
+            "--gpu {id}: no such engine; there are {}",
+            there.join(", ")
+        );
     }
     if !args.gpu.is_empty() {
         return Ok(args.gpu.clone());
@@ -253,7 +279,11 @@ impl Show {
             let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}");
             ProgressBar::new(1000).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
-        Show { bar, quiet, last: Instant::now() }
+        Show {
+            bar,
+            quiet,
+            last: Instant::now(),
+        }
     }
 
     fn progress(&mut self, progress: &Progress) {

@@ -70,11 +70,7 @@ const STEPS: [Step; 10] = [
 ];
 
 const fn step(name: &'static str, runs: Runs, arguments: &'static str) -> Step {
-    Step {
-        name,
-        runs,
-        arguments,
-    }
+    Step { name, runs, arguments }
 }
 
 /// A step that hangs ends here, so that the table is printed all the same.
@@ -143,10 +139,7 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
 fn chosen(only: &[String]) -> anyhow::Result<Vec<&'static Step>> {
     let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
     if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
-        bail!(
-            "there is no step `{unknown}`; the steps are {}",
-            names.join(", ")
-        );
+        bail!("there is no step `{unknown}`; the steps are {}", names.join(", "));
     }
     Ok(STEPS
         .iter()
@@ -159,10 +152,7 @@ fn summary(table: &[(&str, Outcome, f64)], out: &mut dyn Write) -> anyhow::Resul
     for (name, outcome, time) in table {
         writeln!(out, "{name:10}  {time:7.1} s  {outcome}")?;
     }
-    let passed = table
-        .iter()
-        .filter(|row| matches!(row.1, Outcome::Passed))
-        .count();
+    let passed = table.iter().filter(|row| matches!(row.1, Outcome::Passed)).count();
     // A line of its own, which CI reads.
     writeln!(out, "\n{passed} passed, {} failed", table.len() - passed)?;
     let failed = table.iter().any(|row| matches!(row.1, Outcome::Failed(_)));
@@ -186,9 +176,7 @@ impl Step {
         let command = match self.runs {
             Setup => return whole(parts),
             Cargo | CargoWithParts => Ok(cargo_in(&environment.root)),
-            CargoWith(program) => {
-                is_there(program, environment).map(|()| cargo_in(&environment.root))
-            }
+            CargoWith(program) => is_there(program, environment).map(|()| cargo_in(&environment.root)),
             Deno => parts
                 .deno
                 .as_ref()
@@ -207,10 +195,7 @@ fn is_there(name: &str, environment: &Environment) -> Result<(), String> {
     let program = PROGRAMS.iter().find(|program| program.name == name);
     match program.filter(|program| doctor::version(program, environment).is_none()) {
         None => Ok(()),
-        Some(missing) => Err(format!(
-            "{name} is not installed; {} brings it",
-            missing.mend
-        )),
+        Some(missing) => Err(format!("{name} is not installed; {} brings it", missing.mend)),
     }
 }
 
@@ -221,11 +206,7 @@ fn cargo_in(root: &Path) -> Command {
 }
 
 fn whole(parts: &Parts) -> Outcome {
-    let missing: Vec<String> = parts
-        .missing()
-        .iter()
-        .map(|part| part.what.clone())
-        .collect();
+    let missing: Vec<String> = parts.missing().iter().map(|part| part.what.clone()).collect();
     if missing.is_empty() {
         Outcome::Passed
     } else {

@@ -41,16 +41,33 @@ pub static MALFORMED: [Fault; 17] = [
     fault("cut", cut),
     fault("cut-in-command", cut_in_command),
     fault("too-many", too_many),
-    fault("zero-id", |work, u| spoil(work, u, |kind| matches!(kind, ArgKind::Id(_)), |_| Ok(vec![0]))),
-    fault("bad-enum", |work, u| spoil(work, u, |kind| matches!(kind, ArgKind::Enum(_)), bad_enum)),
-    fault("bad-flag", |work, u| spoil(work, u, |kind| matches!(kind, ArgKind::Bool | ArgKind::Optional(_)), bad_flag)),
-    fault("non-finite", |work, u| spoil(work, u, |kind| matches!(kind, ArgKind::F32), non_finite)),
-    fault("unsafe-integer", |work, u| spoil(work, u, |kind| matches!(kind, ArgKind::U64), unsafe_integer)),
+    fault("zero-id", |work, u| {
+        spoil(work, u, |kind| matches!(kind, ArgKind::Id(_)), |_| Ok(vec![0]))
+    }),
+    fault("bad-enum", |work, u| {
+        spoil(work, u, |kind| matches!(kind, ArgKind::Enum(_)), bad_enum)
+    }),
+    fault("bad-flag", |work, u| {
+        spoil(
+            work,
+            u,
+            |kind| matches!(kind, ArgKind::Bool | ArgKind::Optional(_)),
+            bad_flag,
+        )
+    }),
+    fault("non-finite", |work, u| {
+        spoil(work, u, |kind| matches!(kind, ArgKind::F32), non_finite)
+    }),
+    fault("unsafe-integer", |work, u| {
+        spoil(work, u, |kind| matches!(kind, ArgKind::U64), unsafe_integer)
+    }),
     fault("data-range", data_range),
     fault("write-size", write_size),
     fault("read-alignment", read_alignment),
     fault("read-size", read_size),
-    fault("read-window", |work, u| set_read(work, u, |u| Ok((4, *u.choose(&[(64 << 20) - 3, u32::MAX, 64 << 20])?)))),
+    fault("read-window", |work, u| {
+        set_read(work, u, |u| Ok((4, *u.choose(&[(64 << 20) - 3, u32::MAX, 64 << 20])?)))
+    }),
     fault("open-pass", open_pass),
     fault("unknown-id", unknown_id),
 ];
@@ -59,9 +76,13 @@ pub static MALFORMED: [Fault; 17] = [
 pub static OUT_OF_RANGE: [Fault; 10] = [
     fault("write-past-end", |work, u| past_end(work, u, Op::WriteBuffer)),
     fault("copy-past-end", |work, u| past_end(work, u, Op::CopyBufferToBuffer)),
-    fault("dispatch-indirect-past-end", |work, u| past_end(work, u, Op::DispatchIndirect)),
+    fault("dispatch-indirect-past-end", |work, u| {
+        past_end(work, u, Op::DispatchIndirect)
+    }),
     fault("draw-indirect-past-end", |work, u| past_end(work, u, Op::DrawIndirect)),
-    fault("draw-indexed-indirect-past-end", |work, u| past_end(work, u, Op::DrawIndexedIndirect)),
+    fault("draw-indexed-indirect-past-end", |work, u| {
+        past_end(work, u, Op::DrawIndexedIndirect)
+    }),
     fault("not-a-buffer", not_a_buffer),
     fault("too-many-workgroups", too_many_workgroups),
     fault("no-map-read", no_map_read),
@@ -76,17 +97,23 @@ pub static OUT_OF_RANGE: [Fault; 10] = [
 pub static LEFT_TO_DEVICE: [Fault; 6] = [
     fault("misaligned", misaligned),
     fault("copy-onto-itself", copy_onto_itself),
-    fault("group-index-past-limit", |work, u| set_arg(work, u, Op::SetBindGroup, 0, |u| Ok(*u.choose(&[4, 8, 256])?))),
+    fault("group-index-past-limit", |work, u| {
+        set_arg(work, u, Op::SetBindGroup, 0, |u| Ok(*u.choose(&[4, 8, 256])?))
+    }),
     fault("no-pipeline", no_pipeline),
     fault("wrong-kind", wrong_kind),
-    fault("viewport-depth", |work, u| set_arg(work, u, Op::SetViewport, 4, |_| Ok(1.5f32.to_bits()))),
+    fault("viewport-depth", |work, u| {
+        set_arg(work, u, Op::SetViewport, 4, |_| Ok(1.5f32.to_bits()))
+    }),
 ];
 
 /// A command's first word and opcode. Decode gives them for a stream without a fault so far; for another the commands before the
 /// fault are given.
 fn commands(draft: &Draft) -> Vec<(usize, Op)> {
     let list = wire::commands(&draft.words, draft.data.len() as u32);
-    list.map_while(std::result::Result::ok).map(|cmd| (cmd.word, cmd.op)).collect()
+    list.map_while(std::result::Result::ok)
+        .map(|cmd| (cmd.word, cmd.op))
+        .collect()
 }
 
 /// The word of each argument of the command at `start`, those in lists too.
@@ -112,8 +139,16 @@ fn leaves(words: &[u32], start: usize, op: Op) -> Vec<(usize, ArgKind)> {
 
 /// The start of one of the stream's commands of `op`.
 fn find(work: &Work, u: &mut Unstructured<'_>, op: Op) -> Result<Option<usize>> {
-    let starts: Vec<usize> = commands(&work.draft).iter().filter(|cmd| cmd.1 == op).map(|cmd| cmd.0).collect();
-    if starts.is_empty() { Ok(None) } else { u.choose(&starts).copied().map(Some) }
+    let starts: Vec<usize> = commands(&work.draft)
+        .iter()
+        .filter(|cmd| cmd.1 == op)
+        .map(|cmd| cmd.0)
+        .collect();
+    if starts.is_empty() {
+        Ok(None)
+    } else {
+        u.choose(&starts).copied().map(Some)
+    }
 }
 
 /// Replaces an argument that `fits`; opcodes that are rare in the stream are as likely as frequent ones.
@@ -153,7 +188,9 @@ fn set_arg(
     arg: usize,
     value: fn(&mut Unstructured<'_>) -> Result<u32>,
 ) -> Result<bool> {
-    let Some(start) = find(work, u, op)? else { return Ok(false) };
+    let Some(start) = find(work, u, op)? else {
+        return Ok(false);
+    };
     work.draft.words[start + 1 + arg] = value(u)?;
     Ok(true)
 }
@@ -180,7 +217,10 @@ fn wrong_context(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
     let (at, context) = *u.choose(&places)?;
     let wrong: Vec<Op> = Op::ALL.into_iter().filter(|op| !op.allowed_in(context)).collect();
     let op = *u.choose(&wrong)?;
-    let mut inserted = Draft { words: Vec::new(), data: work.draft.data.clone() };
+    let mut inserted = Draft {
+        words: Vec::new(),
+        data: work.draft.data.clone(),
+    };
     command(u, &work.world, op, context, &mut inserted)?;
     work.draft.words.splice(at..at, inserted.words);
     Ok(true)
@@ -201,7 +241,9 @@ fn cut_in_command(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
     let index = below(u, commands.len() as u32)? as usize;
     let start = commands[index].0;
     let end = commands.get(index + 1).map_or(work.draft.words.len(), |cmd| cmd.0);
-    work.draft.words.truncate(start + 1 + below(u, (end - start).saturating_sub(1) as u32)? as usize);
+    work.draft
+        .words
+        .truncate(start + 1 + below(u, (end - start).saturating_sub(1) as u32)? as usize);
     Ok(end - start > 1)
 }
 
@@ -215,7 +257,9 @@ fn too_many(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
     if lists.is_empty() {
         return Ok(false);
     }
-    let &(at, ArgKind::List { limit, .. }) = u.choose(&lists)? else { return Ok(false) };
+    let &(at, ArgKind::List { limit, .. }) = u.choose(&lists)? else {
+        return Ok(false);
+    };
     work.draft.words[at] = *u.choose(&[limit, limit + 1, limit + 2, 0x2000_0001, 0x4000_0000, u32::MAX])?;
     Ok(true)
 }
@@ -229,7 +273,13 @@ fn bad_flag(u: &mut Unstructured<'_>) -> Result<Vec<u32>> {
 }
 
 fn non_finite(u: &mut Unstructured<'_>) -> Result<Vec<u32>> {
-    Ok(vec![*u.choose(&[0x7F80_0000, 0xFF80_0000, 0x7FC0_0000, 0x7F80_0001, 0xFFFF_FFFF])?])
+    Ok(vec![*u.choose(&[
+        0x7F80_0000,
+        0xFF80_0000,
+        0x7FC0_0000,
+        0x7F80_0001,
+        0xFFFF_FFFF,
+    ])?])
 }
 
 fn unsafe_integer(u: &mut Unstructured<'_>) -> Result<Vec<u32>> {
@@ -239,25 +289,33 @@ fn unsafe_integer(u: &mut Unstructured<'_>) -> Result<Vec<u32>> {
 
 /// A command that points into the data, and the places of its offset and length.
 fn find_data(work: &Work, u: &mut Unstructured<'_>) -> Result<Option<(usize, usize)>> {
-    let (op, offset) = if once_in(u, 2)? { (Op::WriteTexture, 7) } else { (Op::WriteBuffer, 4) };
+    let (op, offset) = if once_in(u, 2)? {
+        (Op::WriteTexture, 7)
+    } else {
+        (Op::WriteBuffer, 4)
+    };
     Ok(find(work, u, op)?.map(|start| (start + offset, start + offset + 1)))
 }
 
 fn data_range(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
-    let Some((offset, length)) = find_data(work, u)? else { return Ok(false) };
+    let Some((offset, length)) = find_data(work, u)? else {
+        return Ok(false);
+    };
     let data = work.draft.data.len() as u32;
     let words = &mut work.draft.words;
     match below(u, 4)? {
         0 => words[offset] = (data - words[length].min(data)) + 4 - 3 * below(u, 2)?,
         1 => words[offset] = u32::MAX - below(u, 8)?,
-        2 => words[length] = u32::MAX & !3,
+        2 => words[length] = !3,
         _ => (words[offset], words[length]) = (data + 1, 0),
     }
     Ok(true)
 }
 
 fn write_size(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
-    let Some(start) = find(work, u, Op::WriteBuffer)? else { return Ok(false) };
+    let Some(start) = find(work, u, Op::WriteBuffer)? else {
+        return Ok(false);
+    };
     let length = &mut work.draft.words[start + 5];
     *length = length.saturating_sub(4) + 1 + below(u, 3)?;
     Ok(true)
@@ -269,26 +327,35 @@ fn set_read(
     u: &mut Unstructured<'_>,
     value: fn(&mut Unstructured<'_>) -> Result<(u32, u32)>,
 ) -> Result<bool> {
-    let Some(start) = find(work, u, Op::ReadBuffer)? else { return Ok(false) };
+    let Some(start) = find(work, u, Op::ReadBuffer)? else {
+        return Ok(false);
+    };
     (work.draft.words[start + 4], work.draft.words[start + 5]) = value(u)?;
     Ok(true)
 }
 
 fn read_alignment(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
-    let Some(start) = find(work, u, Op::ReadBuffer)? else { return Ok(false) };
+    let Some(start) = find(work, u, Op::ReadBuffer)? else {
+        return Ok(false);
+    };
     work.draft.words[start + 2] += 1 + below(u, 7)?;
     Ok(true)
 }
 
 fn read_size(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
-    let Some(start) = find(work, u, Op::ReadBuffer)? else { return Ok(false) };
+    let Some(start) = find(work, u, Op::ReadBuffer)? else {
+        return Ok(false);
+    };
     work.draft.words[start + 4] = *u.choose(&[0, 1, 2, 6, u32::MAX])?;
     Ok(true)
 }
 
 fn open_pass(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
-    let ends: Vec<usize> =
-        commands(&work.draft).iter().filter(|cmd| cmd.1 == Op::EndPass).map(|cmd| cmd.0).collect();
+    let ends: Vec<usize> = commands(&work.draft)
+        .iter()
+        .filter(|cmd| cmd.1 == Op::EndPass)
+        .map(|cmd| cmd.0)
+        .collect();
     let Some(&last) = ends.last() else { return Ok(false) };
     // Without its end, what may only stand outside is refused first; so now and then everything after goes too.
     match once_in(u, 2)? {
@@ -347,10 +414,14 @@ fn range_of(u: &mut Unstructured<'_>, op: Op, args: &[u32]) -> Result<(u64, usiz
 
 /// Moves the range of a command of `op` so that it ends a step past its buffer, or near 2^32 or 2^53.
 fn past_end(work: &mut Work, u: &mut Unstructured<'_>, op: Op) -> Result<bool> {
-    let Some(start) = find(work, u, op)? else { return Ok(false) };
+    let Some(start) = find(work, u, op)? else {
+        return Ok(false);
+    };
     let args = &mut work.draft.words[start + 1..];
     let (needs, id_at, offset_at) = range_of(u, op, args)?;
-    let Some(buffer) = work.world.buffers.iter().find(|buffer| buffer.id == args[id_at]) else { return Ok(false) };
+    let Some(buffer) = work.world.buffers.iter().find(|buffer| buffer.id == args[id_at]) else {
+        return Ok(false);
+    };
     let step = if op == Op::ReadBuffer { 8 } else { 4 };
     let fit = u64::from(buffer.size).saturating_sub(needs);
     let offset = match below(u, 8)? {
@@ -359,15 +430,21 @@ fn past_end(work: &mut Work, u: &mut Unstructured<'_>, op: Op) -> Result<bool> {
         2 => 1 << 32,
         3 => u64::from(buffer.size) + step,
         _ => fit + step,
-    } / step * step;
+    } / step
+        * step;
     (args[offset_at], args[offset_at + 1]) = (offset as u32, (offset >> 32) as u32);
     Ok(true)
 }
 
 /// The guest's id of an object that is not one of `kinds`.
 fn other_kind(work: &Work, u: &mut Unstructured<'_>, kinds: &[Kind]) -> Result<u32> {
-    let others: Vec<u32> =
-        work.world.objects.iter().filter(|object| !kinds.contains(&object.kind)).map(|object| object.id).collect();
+    let others: Vec<u32> = work
+        .world
+        .objects
+        .iter()
+        .filter(|object| !kinds.contains(&object.kind))
+        .map(|object| object.id)
+        .collect();
     u.choose(&others).copied()
 }
 
@@ -381,21 +458,31 @@ fn not_a_buffer(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
         (Op::DrawIndexedIndirect, 0),
     ];
     let (op, arg) = *u.choose(&CHECKED)?;
-    let Some(start) = find(work, u, op)? else { return Ok(false) };
+    let Some(start) = find(work, u, op)? else {
+        return Ok(false);
+    };
     work.draft.words[start + 1 + arg] = other_kind(work, u, &[Kind::Buffer])?;
     Ok(true)
 }
 
 fn too_many_workgroups(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
-    let Some(start) = find(work, u, Op::Dispatch)? else { return Ok(false) };
-    let bound = if work.max_workgroups == 0 { wire::DEFAULT_MAX_WORKGROUPS } else { work.max_workgroups };
+    let Some(start) = find(work, u, Op::Dispatch)? else {
+        return Ok(false);
+    };
+    let bound = if work.max_workgroups == 0 {
+        wire::DEFAULT_MAX_WORKGROUPS
+    } else {
+        work.max_workgroups
+    };
     let axis = below(u, 3)? as usize;
     work.draft.words[start + 1 + axis] = *u.choose(&[bound.saturating_add(1), u32::MAX])?;
     Ok(true)
 }
 
 fn no_map_read(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
-    let Some(start) = find(work, u, Op::ReadBuffer)? else { return Ok(false) };
+    let Some(start) = find(work, u, Op::ReadBuffer)? else {
+        return Ok(false);
+    };
     let other = once_in(u, 2)?;
     let id = match other {
         true => other_kind(work, u, &[Kind::Buffer])?,
@@ -414,7 +501,9 @@ fn misaligned(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
         (Op::SetVertexBuffer, 2),
     ];
     let (op, arg) = *u.choose(&OFFSETS)?;
-    let Some(start) = find(work, u, op)? else { return Ok(false) };
+    let Some(start) = find(work, u, op)? else {
+        return Ok(false);
+    };
     let offset = &mut work.draft.words[start + 1 + arg];
     // Downwards where that is possible, so that the range stays inside.
     *offset = if *offset >= 4 { *offset - 2 } else { *offset + 2 };
@@ -422,14 +511,18 @@ fn misaligned(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
 }
 
 fn copy_onto_itself(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
-    let Some(start) = find(work, u, Op::CopyBufferToBuffer)? else { return Ok(false) };
+    let Some(start) = find(work, u, Op::CopyBufferToBuffer)? else {
+        return Ok(false);
+    };
     let args = &mut work.draft.words[start + 1..];
     (args[3], args[4]) = (args[0], args[1]);
     Ok(true)
 }
 
 fn no_pipeline(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
-    let Some(start) = find(work, u, Op::SetPipeline)? else { return Ok(false) };
+    let Some(start) = find(work, u, Op::SetPipeline)? else {
+        return Ok(false);
+    };
     work.draft.words.drain(start..start + 2);
     Ok(true)
 }

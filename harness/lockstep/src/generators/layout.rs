@@ -7,8 +7,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use arbitrary::{Result, Unstructured};
 use wgpu_types::{
-    BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, ShaderStages,
-    StorageTextureAccess, TextureFormat, TextureSampleType, TextureViewDimension,
+    BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, ShaderStages, StorageTextureAccess,
+    TextureFormat, TextureSampleType, TextureViewDimension,
 };
 
 use crate::case::{LayoutCase, Stage, System};
@@ -67,12 +67,7 @@ const FORMATS: [TextureFormat; 8] = [
     TextureFormat::Bgra8Unorm,
     TextureFormat::R64Uint,
 ];
-const MIN_SIZES: [Option<NonZeroU64>; 4] = [
-    None,
-    NonZeroU64::new(4),
-    NonZeroU64::new(256),
-    Some(NonZeroU64::MAX),
-];
+const MIN_SIZES: [Option<NonZeroU64>; 4] = [None, NonZeroU64::new(4), NonZeroU64::new(256), Some(NonZeroU64::MAX)];
 
 /// How many groups a layout has: mostly a few.
 const GROUP_COUNTS: [usize; 16] = [0, 1, 2, 4, 1, 1, 2, 2, 3, 3, 3, 4, 5, 6, 7, 8];
@@ -196,9 +191,7 @@ type Room = [[u16; 3]; Stage::ALL.len()];
 pub(super) fn table(ty: &BindingType) -> usize {
     match ty {
         BindingType::Buffer { .. } | BindingType::AccelerationStructure { .. } => BUFFERS,
-        BindingType::Texture { .. }
-        | BindingType::StorageTexture { .. }
-        | BindingType::ExternalTexture => TEXTURES,
+        BindingType::Texture { .. } | BindingType::StorageTexture { .. } | BindingType::ExternalTexture => TEXTURES,
         BindingType::Sampler(_) => SAMPLERS_TABLE,
     }
 }
@@ -358,19 +351,13 @@ fn faults(u: &mut Unstructured<'_>, groups: &mut Vec<Group>) -> Result<Vec<&'sta
 
 fn put_in(u: &mut Unstructured<'_>, fault: &str, groups: &mut Vec<Group>) -> Result<()> {
     match fault {
-        "binding-array" => {
-            some_entry(u, groups)?.count = NonZeroU32::new(1 + u32::from(u.arbitrary::<u8>()? % 16))
-        }
+        "binding-array" => some_entry(u, groups)?.count = NonZeroU32::new(1 + u32::from(u.arbitrary::<u8>()? % 16)),
         "external-texture" => some_entry(u, groups)?.ty = BindingType::ExternalTexture,
         "duplicate-binding" => duplicate(u, groups)?,
         "too-many-groups" => {
             let len = u.int_in_range(9..=12)?;
             while groups.len() < len {
-                groups.push(if chance(u, 64)? {
-                    None
-                } else {
-                    Some(vec![entry(u)?])
-                });
+                groups.push(if chance(u, 64)? { None } else { Some(vec![entry(u)?]) });
             }
         }
         "slot-over-255" => {
@@ -395,10 +382,7 @@ fn put_in(u: &mut Unstructured<'_>, fault: &str, groups: &mut Vec<Group>) -> Res
 }
 
 /// A group that has entries, given one where none has.
-fn some_group<'g>(
-    u: &mut Unstructured<'_>,
-    groups: &'g mut Vec<Group>,
-) -> Result<&'g mut Vec<BindGroupLayoutEntry>> {
+fn some_group<'g>(u: &mut Unstructured<'_>, groups: &'g mut Vec<Group>) -> Result<&'g mut Vec<BindGroupLayoutEntry>> {
     let filled = |group: &Group| group.as_ref().is_some_and(|entries| !entries.is_empty());
     if !groups.iter().any(filled) {
         let group = Some(vec![entry(u)?]);
@@ -407,19 +391,12 @@ fn some_group<'g>(
             None => groups.push(group),
         }
     }
-    let mut filled: Vec<_> = groups
-        .iter_mut()
-        .filter(|group| filled(group))
-        .flatten()
-        .collect();
+    let mut filled: Vec<_> = groups.iter_mut().filter(|group| filled(group)).flatten().collect();
     let chosen = u.choose_index(filled.len())?;
     Ok(filled.swap_remove(chosen))
 }
 
-fn some_entry<'g>(
-    u: &mut Unstructured<'_>,
-    groups: &'g mut Vec<Group>,
-) -> Result<&'g mut BindGroupLayoutEntry> {
+fn some_entry<'g>(u: &mut Unstructured<'_>, groups: &'g mut Vec<Group>) -> Result<&'g mut BindGroupLayoutEntry> {
     let entries = some_group(u, groups)?;
     let chosen = u.choose_index(entries.len())?;
     Ok(&mut entries[chosen])
@@ -527,8 +504,7 @@ mod tests {
     /// The most slots that a stage takes in a table, the sizes slot among them.
     fn most_slots(case: &LayoutCase) -> usize {
         let taken = |stage: Stage, wanted: usize| {
-            let seen =
-                || entries(case).filter(move |entry| entry.visibility.contains(stage.visibility()));
+            let seen = || entries(case).filter(move |entry| entry.visibility.contains(stage.visibility()));
             let sizes = wanted == BUFFERS && seen().any(is_storage);
             seen().map(|entry| slots(entry, wanted)).sum::<usize>() + usize::from(sizes)
         };
@@ -575,10 +551,7 @@ mod tests {
         for index in 0..CASES {
             let (case, named) = case(index);
             let has = |fault| named.contains(&fault);
-            assert_eq!(
-                has("binding-array"),
-                entries(&case).any(|entry| entry.count.is_some())
-            );
+            assert_eq!(has("binding-array"), entries(&case).any(|entry| entry.count.is_some()));
             assert_eq!(
                 has("external-texture"),
                 entries(&case).any(|entry| entry.ty == BindingType::ExternalTexture)

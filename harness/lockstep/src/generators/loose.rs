@@ -13,7 +13,10 @@ const EDGES: [u32; 8] = [0, 1, 2, 4, 65535, 65536, 1 << 31, u32::MAX];
 
 /// A loose stream over `world`.
 pub fn loose(u: &mut Unstructured<'_>, world: &World) -> Result<Draft> {
-    let mut draft = Draft { words: Vec::new(), data: vec![0x5A; below(u, 64)? as usize] };
+    let mut draft = Draft {
+        words: Vec::new(),
+        data: vec![0x5A; below(u, 64)? as usize],
+    };
     let mut context = Context::Outside;
     for _ in 0..3 + below(u, 16)? {
         let op = choose_op(u, context)?;
@@ -167,7 +170,13 @@ fn mend(u: &mut Unstructured<'_>, world: &World, op: Op, start: usize, draft: &m
 
 /// Lets the range of a command that CheckRanges looks at end inside its buffer, often exactly at its end.
 fn fit(u: &mut Unstructured<'_>, world: &World, op: Op, args: &mut [u32]) -> Result<()> {
-    let size = |id: u32| world.buffers.iter().find(|buffer| buffer.id == id).map_or(0, |buffer| buffer.size);
+    let size = |id: u32| {
+        world
+            .buffers
+            .iter()
+            .find(|buffer| buffer.id == id)
+            .map_or(0, |buffer| buffer.size)
+    };
     let mut set = |args: &mut [u32], at: usize, most: u32| -> Result<()> {
         args[at] = if once_in(u, 2)? { most } else { below(u, most + 1)? };
         args[at + 1] = 0;

@@ -87,8 +87,14 @@ pub fn case(origin: &Origin) -> Option<Made<Case>> {
         Lane::Streams => streams::stream_case(u).map(|made| made.map(Case::Stream)),
         Lane::Raw => raw::raw_case(u).map(|made| made.map(Case::Stream)),
         Lane::Replays => streams::replay_case(u).map(|made| made.map(Case::Stream)),
-        Lane::Layouts => layout::layout_case(u).map(|(case, faults)| Made { case: Case::Layout(case), faults }),
-        Lane::Shaders => wgsl::shader_case(u).map(|(case, faults)| Made { case: Case::Layout(case), faults }),
+        Lane::Layouts => layout::layout_case(u).map(|(case, faults)| Made {
+            case: Case::Layout(case),
+            faults,
+        }),
+        Lane::Shaders => wgsl::shader_case(u).map(|(case, faults)| Made {
+            case: Case::Layout(case),
+            faults,
+        }),
     };
     made.ok()
 }
@@ -96,7 +102,10 @@ pub fn case(origin: &Origin) -> Option<Made<Case>> {
 impl<T> Made<T> {
     /// The same faults in another wrapping.
     pub fn map<U>(self, wrap: impl FnOnce(T) -> U) -> Made<U> {
-        Made { case: wrap(self.case), faults: self.faults }
+        Made {
+            case: wrap(self.case),
+            faults: self.faults,
+        }
     }
 }
 

@@ -100,13 +100,17 @@ fn place(u: &mut Unstructured<'_>, most: u32, step: u32) -> Result<u32> {
 
 fn write(draft: &mut Draft, buffer: Buffer, offset: u32, length: u32) {
     let at = draft.data.len() as u32;
-    draft.data.extend((0..length).map(|byte| (at + byte).wrapping_mul(0x9E37_79B1).to_le_bytes()[3]));
+    draft
+        .data
+        .extend((0..length).map(|byte| (at + byte).wrapping_mul(0x9E37_79B1).to_le_bytes()[3]));
     draft.push(Op::WriteBuffer, &[buffer.id, offset, 0, at, length]);
 }
 
 /// Writes into a buffer that does not steer anything: a wild count or index would make a draw that no model foretells.
 fn write_some(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Result<()> {
-    let free = |buffer: &Buffer| Some(buffer.id) != world.indirect.map(|b| b.id) && Some(buffer.id) != world.index.map(|b| b.id);
+    let free = |buffer: &Buffer| {
+        Some(buffer.id) != world.indirect.map(|b| b.id) && Some(buffer.id) != world.index.map(|b| b.id)
+    };
     let buffers: Vec<Buffer> = world.buffers_for(COPY_DST).filter(free).collect();
     let buffer = *u.choose(&buffers)?;
     let length = place(u, buffer.size.min(64), 4)?;
@@ -129,32 +133,82 @@ fn copy_buffers(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> R
 }
 
 fn copy_textures(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Result<()> {
-    let [src, .., dst] = world.textures[..] else { return copy_buffers(u, world, draft) };
+    let [src, .., dst] = world.textures[..] else {
+        return copy_buffers(u, world, draft);
+    };
     let (src, dst) = if once_in(u, 2)? { (dst, src) } else { (src, dst) };
     let width = below(u, src.width.min(dst.width) + 1)?;
     let height = below(u, src.height.min(dst.height) + 1)?;
     let (aspect_src, aspect_dst) = (below(u, 2)?, below(u, 2)?);
-    let mut args = vec![src.id, 0, below(u, src.width - width + 1)?, below(u, src.height - height + 1)?, 0, aspect_src];
-    args.extend([dst.id, 0, below(u, dst.width - width + 1)?, below(u, dst.height - height + 1)?, 0, aspect_dst]);
+    let mut args = vec![
+        src.id,
+        0,
+        below(u, src.width - width + 1)?,
+        below(u, src.height - height + 1)?,
+        0,
+        aspect_src,
+    ];
+    args.extend([
+        dst.id,
+        0,
+        below(u, dst.width - width + 1)?,
+        below(u, dst.height - height + 1)?,
+        0,
+        aspect_dst,
+    ]);
     args.extend([width, height, 1]);
     draft.push(Op::CopyTextureToTexture, &args);
     Ok(())
 }
 
 fn write_texture(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Result<()> {
-    let Some(&texture) = world.textures.first() else { return write_some(u, world, draft) };
+    let Some(&texture) = world.textures.first() else {
+        return write_some(u, world, draft);
+    };
     let Texture { id, width, height } = texture;
     let (width, height) = (1 + below(u, width)?, 1 + below(u, height)?);
-    let (x, y) = (below(u, texture.width - width + 1)?, below(u, texture.height - height + 1)?);
+    let (x, y) = (
+        below(u, texture.width - width + 1)?,
+        below(u, texture.height - height + 1)?,
+    );
     // A stride may be left out where one row, or one image, is written.
-    let stride = if height == 1 && once_in(u, 2)? { LEFT_OUT } else { 4 * width + 4 * below(u, 4)? };
-    let rows = if once_in(u, 2)? { LEFT_OUT } else { height + below(u, 3)? };
+    let stride = if height == 1 && once_in(u, 2)? {
+        LEFT_OUT
+    } else {
+        4 * width + 4 * below(u, 4)?
+    };
+    let rows = if once_in(u, 2)? {
+        LEFT_OUT
+    } else {
+        height + below(u, 3)?
+    };
     let skip = 4 * below(u, 3)?;
     let needs = skip + 4 * width + if height > 1 { stride * (height - 1) } else { 0 };
     let length = needs + 4 * below(u, 2)?;
     let at = draft.data.len() as u32;
-    draft.data.extend((0..length).map(|byte| (at ^ byte).wrapping_mul(0x85EB_CA6B).to_le_bytes()[3]));
-    draft.push(Op::WriteTexture, &[id, 0, x, y, 0, below(u, 2)?, at, length, skip, 0, stride, rows, width, height, 1]);
+    draft
+        .data
+        .extend((0..length).map(|byte| (at ^ byte).wrapping_mul(0x85EB_CA6B).to_le_bytes()[3]));
+    draft.push(
+        Op::WriteTexture,
+        &[
+            id,
+            0,
+            x,
+            y,
+            0,
+            below(u, 2)?,
+            at,
+            length,
+            skip,
+            0,
+            stride,
+            rows,
+            width,
+            height,
+            1,
+        ],
+    );
     Ok(())
 }
 
@@ -163,7 +217,10 @@ fn read(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Result<()
     let buffer = *u.choose(&readable)?;
     let offset = place(u, buffer.size - 4, 8)?;
     let size = 4 + place(u, buffer.size - offset - 4, 4)?;
-    draft.push(Op::ReadBuffer, &[buffer.id, offset, 0, size, below(u, WINDOW - size + 1)?]);
+    draft.push(
+        Op::ReadBuffer,
+        &[buffer.id, offset, 0, size, below(u, WINDOW - size + 1)?],
+    );
     Ok(())
 }
 
@@ -210,7 +267,10 @@ fn bind_compute(u: &mut Unstructured<'_>, compute: Compute, draft: &mut Draft) -
 fn dispatch(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Result<()> {
     match (below(u, 3)?, world.indirect) {
         (0, Some(indirect)) => {
-            draft.push(Op::DispatchIndirect, &[indirect.id, place(u, indirect.size - 12, 4)?, 0]);
+            draft.push(
+                Op::DispatchIndirect,
+                &[indirect.id, place(u, indirect.size - 12, 4)?, 0],
+            );
         }
         _ if once_in(u, 64)? => draft.push(Op::Dispatch, &[65535, 1, 1]),
         _ => draft.push(Op::Dispatch, &[below(u, 9)?, below(u, 3)?, below(u, 3)?]),
@@ -228,7 +288,10 @@ fn render_pass(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Re
         match below(u, 10)? {
             0 => set_viewport(u, target, draft)?,
             1 => set_scissor(u, target, draft)?,
-            2 => draft.push(Op::SetBlendConstant, &[1.0f32.to_bits(), 0, 0.5f32.to_bits(), (-2.5f32).to_bits()]),
+            2 => draft.push(
+                Op::SetBlendConstant,
+                &[1.0f32.to_bits(), 0, 0.5f32.to_bits(), (-2.5f32).to_bits()],
+            ),
             3 => draft.push(Op::SetStencilReference, &[u.arbitrary()?]),
             4 => {
                 // Bundles leave nothing set.
@@ -257,7 +320,18 @@ fn begin_render_pass(u: &mut Unstructured<'_>, world: &World, view: u32, draft: 
     match world.depth {
         None => args.push(0),
         Some(depth) if once_in(u, 4)? => args.extend([1, depth, 0, 0, 0, 1, 0, 0, 0, 0]),
-        Some(depth) => args.extend([1, depth, 1 + below(u, 2)?, 1 + below(u, 2)?, 0.25f32.to_bits(), 0, 0, 0, 0, 0]),
+        Some(depth) => args.extend([
+            1,
+            depth,
+            1 + below(u, 2)?,
+            1 + below(u, 2)?,
+            0.25f32.to_bits(),
+            0,
+            0,
+            0,
+            0,
+            0,
+        ]),
     }
     draft.push(Op::BeginRenderPass, &args);
     Ok(())
@@ -295,7 +369,10 @@ fn draw(u: &mut Unstructured<'_>, world: &World, render: Render, draft: &mut Dra
             draft.push(Op::DrawIndirect, &[indirect.id, place(u, indirect.size - 16, 20)?, 0]);
         }
         (3, Some(_), Some(indirect)) if indirect.size >= 20 => {
-            draft.push(Op::DrawIndexedIndirect, &[indirect.id, place(u, indirect.size - 20, 20)?, 0]);
+            draft.push(
+                Op::DrawIndexedIndirect,
+                &[indirect.id, place(u, indirect.size - 20, 20)?, 0],
+            );
         }
         _ => draft.push(Op::Draw, &[below(u, 8)?, count, below(u, 5)?, first]),
     }
@@ -304,7 +381,10 @@ fn draw(u: &mut Unstructured<'_>, world: &World, render: Render, draft: &mut Dra
 
 fn set_viewport(u: &mut Unstructured<'_>, target: Texture, draft: &mut Draft) -> Result<()> {
     let (width, height) = (1 + below(u, target.width)?, 1 + below(u, target.height)?);
-    let (x, y) = (below(u, target.width - width + 1)?, below(u, target.height - height + 1)?);
+    let (x, y) = (
+        below(u, target.width - width + 1)?,
+        below(u, target.height - height + 1)?,
+    );
     let floats = [x as f32, y as f32, width as f32, height as f32, 0.0, 1.0];
     draft.push(Op::SetViewport, &floats.map(f32::to_bits));
     Ok(())
@@ -312,7 +392,10 @@ fn set_viewport(u: &mut Unstructured<'_>, target: Texture, draft: &mut Draft) ->
 
 fn set_scissor(u: &mut Unstructured<'_>, target: Texture, draft: &mut Draft) -> Result<()> {
     let (width, height) = (below(u, target.width + 1)?, below(u, target.height + 1)?);
-    let (x, y) = (below(u, target.width - width + 1)?, below(u, target.height - height + 1)?);
+    let (x, y) = (
+        below(u, target.width - width + 1)?,
+        below(u, target.height - height + 1)?,
+    );
     draft.push(Op::SetScissorRect, &[x, y, width, height]);
     Ok(())
 }

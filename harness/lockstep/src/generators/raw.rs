@@ -9,8 +9,16 @@ use crate::case::{Object, StreamCase};
 
 /// A raw case. Its table is two buffers, and ids 1 and 2 are granted as themselves.
 pub fn raw_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
-    let buffer = |id, body: &str| Object { id, kind: wire::Kind::Buffer, refs: vec![], body: body.into() };
-    let objects = vec![buffer(1, r#"{"size":64,"usage":9}"#), buffer(2, r#"{"size":20,"usage":268}"#)];
+    let buffer = |id, body: &str| Object {
+        id,
+        kind: wire::Kind::Buffer,
+        refs: vec![],
+        body: body.into(),
+    };
+    let objects = vec![
+        buffer(1, r#"{"size":64,"usage":9}"#),
+        buffer(2, r#"{"size":20,"usage":268}"#),
+    ];
     let mut words = Vec::new();
     for _ in 0..below(u, 60)? {
         words.push(word(u)?);
@@ -21,8 +29,13 @@ pub fn raw_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
         damage(u, &mut blob)?;
         faults.push("damaged-blob");
     }
-    let case =
-        StreamCase { objects, id_map: vec![(1, 1), (2, 2)], blob, window: 64, ..StreamCase::default() };
+    let case = StreamCase {
+        objects,
+        id_map: vec![(1, 1), (2, 2)],
+        blob,
+        window: 64,
+        ..StreamCase::default()
+    };
     Ok(Made { case, faults })
 }
 

@@ -12,7 +12,11 @@ use crate::case::{Object, StreamCase};
 /// A case for the readers: half proper, half loose, with faults of every kind, in words, blob and descriptors.
 pub fn stream_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
     let world = world(u)?;
-    let draft = if once_in(u, 2)? { proper(u, &world)? } else { loose(u, &world)? };
+    let draft = if once_in(u, 2)? {
+        proper(u, &world)?
+    } else {
+        loose(u, &world)?
+    };
     let max_workgroups = *u.choose(&[0, 0, 0, 1, 256, 65535, 65536, u32::MAX])?;
     let (mut work, host) = translated(u, world, draft, max_workgroups)?;
     let mut faults = Vec::new();
@@ -30,7 +34,10 @@ pub fn stream_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
         damage(u, &mut blob)?;
         faults.push("damaged-blob");
     }
-    Ok(Made { case: case(work, host, descriptors, blob), faults })
+    Ok(Made {
+        case: case(work, host, descriptors, blob),
+        faults,
+    })
 }
 
 /// A case for the GPU: proper, with at most one fault, which Decode lets through.
@@ -45,7 +52,10 @@ pub fn replay_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
         _ => put(&mut work, u, &LEFT_TO_DEVICE, &mut faults)?,
     }
     let blob = wire::encode_blob(&work.draft.words, &work.draft.data);
-    Ok(Made { case: case(work, host, Vec::new(), blob), faults })
+    Ok(Made {
+        case: case(work, host, Vec::new(), blob),
+        faults,
+    })
 }
 
 /// Puts a fault in. Not every stream has a place for every fault, so several are tried.
@@ -83,14 +93,27 @@ fn translated(
     let _ = wire::remap(&mut draft.words, data_len, |id| Some(guest(id)));
     for object in &mut world.objects {
         object.id = guest(object.id);
-        object.refs.iter_mut().filter(|id| **id != 0).for_each(|id| *id = guest(*id));
+        object
+            .refs
+            .iter_mut()
+            .filter(|id| **id != 0)
+            .for_each(|id| *id = guest(*id));
     }
     for buffer in &mut world.buffers {
         buffer.id = guest(buffer.id);
     }
     let mut id_map: Vec<(u32, u32)> = host.iter().map(|object| (guest(object.id), object.id)).collect();
     id_map.sort_unstable();
-    Ok((Work { draft, id_map, world, max_workgroups, window: WINDOW }, host))
+    Ok((
+        Work {
+            draft,
+            id_map,
+            world,
+            max_workgroups,
+            window: WINDOW,
+        },
+        host,
+    ))
 }
 
 /// An injective map of ids that keeps 0 and 2^32 - 1 apart: the identity, a shift, or a scramble of all 32 bits.
@@ -117,7 +140,10 @@ fn descriptors(u: &mut Unstructured<'_>, work: &Work, faults: &mut Vec<&'static 
     for _ in 0..1 + below(u, 3)? {
         let object = u.choose(&work.world.objects)?;
         let mut bytes = (object.refs.len() as u32).to_le_bytes().to_vec();
-        object.refs.iter().for_each(|id| bytes.extend_from_slice(&id.to_le_bytes()));
+        object
+            .refs
+            .iter()
+            .for_each(|id| bytes.extend_from_slice(&id.to_le_bytes()));
         bytes.extend_from_slice(&object.body.as_bytes()[..object.body.len().min(40)]);
         match below(u, 8)? {
             0 => {

@@ -11,8 +11,8 @@ use std::ops::Range;
 use arbitrary::{Result, Unstructured};
 use naga::valid::Capabilities;
 use wgpu_types::{
-    BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, ShaderStages,
-    StorageTextureAccess, TextureFormat, TextureSampleType, TextureViewDimension as View,
+    BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, ShaderStages, StorageTextureAccess,
+    TextureFormat, TextureSampleType, TextureViewDimension as View,
 };
 
 use super::layout::{Group, arrange, chance, shuffle, system, table};
@@ -45,14 +45,7 @@ pub fn shader_case(u: &mut Unstructured<'_>) -> Result<(LayoutCase, Vec<&'static
         wgsl: source.text(u)?,
         overrides,
     });
-    Ok((
-        LayoutCase {
-            groups,
-            system,
-            shader,
-        },
-        faults,
-    ))
+    Ok((LayoutCase { groups, system, shader }, faults))
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -297,9 +290,7 @@ impl Look {
     /// Whether a read can be done with this kind of sampler.
     fn takes(&self, read: &Read, ty: SamplerBindingType) -> bool {
         match ty {
-            SamplerBindingType::Filtering => {
-                read.sampler == Sampling::Plain && self.sample_type == FILTERABLE
-            }
+            SamplerBindingType::Filtering => read.sampler == Sampling::Plain && self.sample_type == FILTERABLE,
             SamplerBindingType::NonFiltering => read.sampler == Sampling::Plain,
             SamplerBindingType::Comparison => read.sampler == Sampling::Comparison,
         }
@@ -382,10 +373,7 @@ const fn compare(text: &'static str, fits: fn(&Look) -> bool) -> Read {
 }
 
 const fn implicit(read: Read) -> Read {
-    Read {
-        implicit: true,
-        ..read
-    }
+    Read { implicit: true, ..read }
 }
 
 const fn vector(read: Read) -> Read {
@@ -466,14 +454,7 @@ const VISIBILITIES: [ShaderStages; 16] = [
 ];
 
 /// The stages that a helper function serves.
-const HELPER_STAGES: [ShaderStages; 6] = [
-    ANY_STAGE,
-    FRAGMENT_COMPUTE,
-    GRAPHICS,
-    FRAGMENT,
-    COMPUTE,
-    VERTEX,
-];
+const HELPER_STAGES: [ShaderStages; 6] = [ANY_STAGE, FRAGMENT_COMPUTE, GRAPHICS, FRAGMENT, COMPUTE, VERTEX];
 
 /// A statement around others (`$b`), with counters that `$n` numbers, and an index that it adds. The first is the body alone.
 struct Form {
@@ -744,12 +725,7 @@ impl Source {
     }
 
     /// One entry, and mostly the variable for it.
-    fn entry(
-        &mut self,
-        u: &mut Unstructured<'_>,
-        group: usize,
-        binding: u32,
-    ) -> Result<BindGroupLayoutEntry> {
+    fn entry(&mut self, u: &mut Unstructured<'_>, group: usize, binding: u32) -> Result<BindGroupLayoutEntry> {
         let (ty, kind) = resource(u)?;
         let mut visibility = *u.choose(&VISIBILITIES)?;
         if writable(&ty) {
@@ -791,23 +767,13 @@ impl Source {
     ) -> Result<()> {
         let name = self.name(u, &kind)?;
         if let Kind::Memory { shape, .. } = kind {
-            shape
-                .structs
-                .iter()
-                .for_each(|text| want(&mut self.structs, text));
+            shape.structs.iter().for_each(|text| want(&mut self.structs, text));
         }
-        if matches!(
-            kind,
-            Kind::Handle(BindingType::AccelerationStructure { .. })
-        ) {
+        if matches!(kind, Kind::Handle(BindingType::AccelerationStructure { .. })) {
             want(&mut self.enables, "wgpu_ray_query");
         }
         let place = at.map(|(group, binding)| format!("@group({group}) @binding({binding}) "));
-        let (place, space, ty) = (
-            place.unwrap_or_default(),
-            address_space(&kind),
-            type_name(&kind),
-        );
+        let (place, space, ty) = (place.unwrap_or_default(), address_space(&kind), type_name(&kind));
         let size = self.size().map(|constant| constant.name.as_str());
         let declaration = fill(&format!("{place}var{space} {name}: {ty};"), |_| size);
         self.variables.push(Variable {
@@ -860,20 +826,10 @@ impl Source {
             let (required, given, with_id) = (chance(u, 48)?, chance(u, 128)?, chance(u, 96)?);
             let id = 7 * u32::from(index) + 1;
             if required || given {
-                self.constants.insert(
-                    if with_id {
-                        id.to_string()
-                    } else {
-                        name.clone()
-                    },
-                    value,
-                );
+                self.constants
+                    .insert(if with_id { id.to_string() } else { name.clone() }, value);
             }
-            let attribute = if with_id {
-                format!("@id({id}) ")
-            } else {
-                String::new()
-            };
+            let attribute = if with_id { format!("@id({id}) ") } else { String::new() };
             let default = if required {
                 String::new()
             } else {
@@ -893,11 +849,7 @@ impl Source {
     /// Workgroup and private variables.
     fn locals(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         for _ in 0..*u.choose(&[0, 0, 1, 2])? {
-            let spaces = [
-                (WORKGROUP, COMPUTE),
-                (WORKGROUP, COMPUTE),
-                (PRIVATE, ANY_STAGE),
-            ];
+            let spaces = [(WORKGROUP, COMPUTE), (WORKGROUP, COMPUTE), (PRIVATE, ANY_STAGE)];
             let (space, stages) = *u.choose(&spaces)?;
             let sized = space == WORKGROUP && self.size().is_some() && chance(u, 128)?;
             let shape = if sized {
@@ -958,22 +910,13 @@ impl Source {
         Ok(())
     }
 
-    fn vertex(
-        &mut self,
-        u: &mut Unstructured<'_>,
-        name: &str,
-        lines: &str,
-        varyings: bool,
-    ) -> Result<String> {
+    fn vertex(&mut self, u: &mut Unstructured<'_>, name: &str, lines: &str, varyings: bool) -> Result<String> {
         let (arguments, start) = *u.choose(&VERTEX_OPENINGS)?;
         let (result, value) = if varyings {
             want(&mut self.structs, VARYINGS);
             ("Varyings", "Varyings(vec4<f32>(f32(acc)), acc)")
         } else if chance(u, 32)? {
-            (
-                "@invariant @builtin(position) vec4<f32>",
-                "vec4<f32>(f32(acc))",
-            )
+            ("@invariant @builtin(position) vec4<f32>", "vec4<f32>(f32(acc))")
         } else {
             ("@builtin(position) vec4<f32>", "vec4<f32>(f32(acc))")
         };
@@ -982,13 +925,7 @@ impl Source {
         ))
     }
 
-    fn fragment(
-        &mut self,
-        u: &mut Unstructured<'_>,
-        name: &str,
-        lines: &str,
-        varyings: bool,
-    ) -> Result<String> {
+    fn fragment(&mut self, u: &mut Unstructured<'_>, name: &str, lines: &str, varyings: bool) -> Result<String> {
         let (arguments, start) = if varyings && !chance(u, 64)? {
             want(&mut self.structs, VARYINGS);
             (
@@ -996,11 +933,7 @@ impl Source {
                 "let i = inputs.value;\n    var acc = u32(inputs.position.x);",
             )
         } else {
-            let opening = if chance(u, 16)? {
-                2
-            } else {
-                u.int_in_range(0..=1)?
-            };
+            let opening = if chance(u, 16)? { 2 } else { u.int_in_range(0..=1)? };
             FRAGMENT_OPENINGS[opening]
         };
         if arguments.contains("primitive_index") {
@@ -1026,11 +959,7 @@ impl Source {
         // An override is at most 16, so that no workgroup has more invocations than 256.
         let mut size = vec!["4", "2", "1"];
         size.truncate(u.int_in_range(1..=3)?);
-        let sizes: Vec<_> = self
-            .overrides
-            .iter()
-            .filter(|constant| constant.is_size)
-            .collect();
+        let sizes: Vec<_> = self.overrides.iter().filter(|constant| constant.is_size).collect();
         if !sizes.is_empty() && chance(u, 160)? {
             let place = u.choose_index(size.len())?;
             size[place] = &u.choose(&sizes)?.name;
@@ -1073,12 +1002,7 @@ impl Source {
     }
 
     /// Adds uses of variables that share their binding with one that the entry point does not reach.
-    fn put_twins(
-        &self,
-        u: &mut Unstructured<'_>,
-        stages: ShaderStages,
-        body: &mut Body,
-    ) -> Result<()> {
+    fn put_twins(&self, u: &mut Unstructured<'_>, stages: ShaderStages, body: &mut Body) -> Result<()> {
         for (index, variable) in self.variables.iter().enumerate() {
             let Some(twin) = variable.twin else { continue };
             if variable.stages.contains(stages) && body.reaches >> twin & 1 == 0 {
@@ -1089,13 +1013,7 @@ impl Source {
     }
 
     /// Adds one statement to a body, inside a branch or a loop where it may be.
-    fn put(
-        &self,
-        u: &mut Unstructured<'_>,
-        stages: ShaderStages,
-        one: Use,
-        body: &mut Body,
-    ) -> Result<()> {
+    fn put(&self, u: &mut Unstructured<'_>, stages: ShaderStages, one: Use, body: &mut Body) -> Result<()> {
         let Some(statement) = self.statement(u, stages, one)? else {
             return Ok(());
         };
@@ -1127,8 +1045,7 @@ impl Source {
                 _ => None,
             })
         };
-        body.functions
-            .extend(statement.function.as_deref().map(numbered));
+        body.functions.extend(statement.function.as_deref().map(numbered));
         body.put(&numbered(form.text), &numbered(&text));
         body.reaches |= statement.reaches;
         body.uniform |= statement.uniform;
@@ -1136,20 +1053,12 @@ impl Source {
     }
 
     /// A statement that makes use of something, if it can be used alone.
-    fn statement(
-        &self,
-        u: &mut Unstructured<'_>,
-        stages: ShaderStages,
-        one: Use,
-    ) -> Result<Option<Statement>> {
+    fn statement(&self, u: &mut Unstructured<'_>, stages: ShaderStages, one: Use) -> Result<Option<Statement>> {
         Ok(Some(match one {
             Use::Variable(index) => return self.use_variable(u, stages, index),
             Use::Helper(index) => {
                 let Function {
-                    name,
-                    reaches,
-                    uniform,
-                    ..
+                    name, reaches, uniform, ..
                 } = &self.helpers[index];
                 let call = Statement::new(format!("acc += {name}($i);"), *reaches);
                 Statement {
@@ -1171,12 +1080,7 @@ impl Source {
         }))
     }
 
-    fn use_variable(
-        &self,
-        u: &mut Unstructured<'_>,
-        stages: ShaderStages,
-        index: usize,
-    ) -> Result<Option<Statement>> {
+    fn use_variable(&self, u: &mut Unstructured<'_>, stages: ShaderStages, index: usize) -> Result<Option<Statement>> {
         let Variable { name, kind, .. } = &self.variables[index];
         let text = match *kind {
             Kind::Memory { shape, space } => access(u, shape, space)?,
@@ -1208,16 +1112,9 @@ impl Source {
 
     /// A statement that reads a sampled texture in one of the ways that its type, the stages and the samplers at hand allow:
     /// at times in a function that is given the handles.
-    fn read(
-        &self,
-        u: &mut Unstructured<'_>,
-        stages: ShaderStages,
-        texture: usize,
-        look: &Look,
-    ) -> Result<Statement> {
+    fn read(&self, u: &mut Unstructured<'_>, stages: ShaderStages, texture: usize, look: &Look) -> Result<Statement> {
         let possible = |read: &&Read| {
-            let sampled =
-                read.sampler == Sampling::No || !self.samplers(stages, read, look).is_empty();
+            let sampled = read.sampler == Sampling::No || !self.samplers(stages, read, look).is_empty();
             (read.fits)(look) && sampled && (!read.implicit || stages == FRAGMENT)
         };
         let mut reads: Vec<_> = READS.iter().filter(possible).collect();
@@ -1234,10 +1131,7 @@ impl Source {
             handles.push(*u.choose(&self.samplers(stages, read, look))?);
         }
         let reaches = handles.iter().map(|index| 1 << index).sum();
-        let handles: Vec<&Variable> = handles
-            .iter()
-            .map(|&index| &self.variables[index])
-            .collect();
+        let handles: Vec<&Variable> = handles.iter().map(|&index| &self.variables[index]).collect();
         let mut statement = Statement {
             uniform: read.implicit,
             ..Statement::new(String::new(), reaches)
@@ -1247,10 +1141,7 @@ impl Source {
             let parameters: String = zipped
                 .map(|(handle, name)| format!("{name}: {}, ", type_name(&handle.kind)))
                 .collect();
-            let arguments: String = handles
-                .iter()
-                .map(|handle| format!("{}, ", handle.name))
-                .collect();
+            let arguments: String = handles.iter().map(|handle| format!("{}, ", handle.name)).collect();
             let number = fill(&look.number(read, &["t", "s"]), |key| match key {
                 'i' => Some("i"),
                 'j' => Some("j"),
@@ -1270,9 +1161,7 @@ impl Source {
     /// The samplers for a read that functions for the given stages may use.
     fn samplers(&self, stages: ShaderStages, read: &Read, look: &Look) -> Vec<usize> {
         let fits = |variable: &Variable| match variable.kind {
-            Kind::Handle(BindingType::Sampler(ty)) => {
-                look.takes(read, ty) && variable.stages.contains(stages)
-            }
+            Kind::Handle(BindingType::Sampler(ty)) => look.takes(read, ty) && variable.stages.contains(stages),
             _ => false,
         };
         let variables = self.variables.iter().enumerate();
@@ -1298,12 +1187,7 @@ impl Source {
                 .iter()
                 .position(|item| item.starts_with("@group"))
                 .map(|at| items.remove(at));
-            items.extend(
-                globals
-                    .iter()
-                    .flat_map(|text| text.lines())
-                    .map(str::to_string),
-            );
+            items.extend(globals.iter().flat_map(|text| text.lines()).map(str::to_string));
             shuffle(u, &mut items)?;
         }
         let enables = self.enables.iter().map(|name| format!("enable {name};"));
@@ -1328,9 +1212,7 @@ fn resource(u: &mut Unstructured<'_>) -> Result<(BindingType, Kind)> {
         152..166 => BindingType::Sampler(SamplerBindingType::Comparison),
         166..226 => texture(u)?,
         226..253 => storage_texture(u)?,
-        253.. => BindingType::AccelerationStructure {
-            vertex_return: false,
-        },
+        253.. => BindingType::AccelerationStructure { vertex_return: false },
     };
     Ok((ty, Kind::Handle(ty)))
 }
@@ -1428,10 +1310,7 @@ fn space(ty: &BindingType) -> u8 {
 
 /// The shapes that a variable in a space can have.
 fn shapes(space: u8) -> Vec<&'static Shape> {
-    SHAPES
-        .iter()
-        .filter(|shape| shape.spaces & space != 0)
-        .collect()
+    SHAPES.iter().filter(|shape| shape.spaces & space != 0).collect()
 }
 
 /// A statement that reads or writes a variable in memory.
@@ -1510,12 +1389,8 @@ fn address_space(kind: &Kind) -> &'static str {
     match kind {
         Kind::Memory { space: UNIFORM, .. } => "<uniform>",
         Kind::Memory { space: STORAGE, .. } => "<storage>",
-        Kind::Memory {
-            space: READ_WRITE, ..
-        } => "<storage, read_write>",
-        Kind::Memory {
-            space: WORKGROUP, ..
-        } => "<workgroup>",
+        Kind::Memory { space: READ_WRITE, .. } => "<storage, read_write>",
+        Kind::Memory { space: WORKGROUP, .. } => "<workgroup>",
         Kind::Memory { .. } => "<private>",
         Kind::Handle(_) => "",
     }
@@ -1569,11 +1444,7 @@ fn type_name(kind: &Kind) -> String {
 }
 
 /// Puts in a fault in about 15 of 100 cases, where an entry point reaches a binding, and names it.
-fn faults(
-    u: &mut Unstructured<'_>,
-    source: &Source,
-    groups: &mut [Group],
-) -> Result<Vec<&'static str>> {
+fn faults(u: &mut Unstructured<'_>, source: &Source, groups: &mut [Group]) -> Result<Vec<&'static str>> {
     if !chance(u, 42)? {
         return Ok(Vec::new());
     }
@@ -1590,9 +1461,7 @@ fn faults(
         return Ok(Vec::new());
     }
     let (stage, (group, binding)) = *u.choose(&reached)?;
-    let entries = groups[group]
-        .as_mut()
-        .expect("a variable's group has entries");
+    let entries = groups[group].as_mut().expect("a variable's group has entries");
     let place = entries
         .iter()
         .position(|entry| entry.binding == binding)
@@ -1669,25 +1538,17 @@ mod tests {
     /// The module before and after its overrides are given.
     fn modules(case: &LayoutCase) -> (naga::Module, naga::Module, ModuleInfo) {
         let Shader { wgsl, overrides } = shader(case);
-        let module = naga::front::wgsl::parse_str(wgsl)
-            .unwrap_or_else(|error| panic!("{}\n{wgsl}", error.emit_to_string(wgsl)));
+        let module =
+            naga::front::wgsl::parse_str(wgsl).unwrap_or_else(|error| panic!("{}\n{wgsl}", error.emit_to_string(wgsl)));
         let info = validate(&module).unwrap_or_else(|error| panic!("{error}\n{wgsl}"));
-        let constants = overrides
-            .iter()
-            .map(|(key, value)| (key.clone(), *value))
-            .collect();
-        let (processed, info) =
-            naga::back::pipeline_constants::process_overrides(&module, &info, None, &constants)
-                .unwrap_or_else(|error| panic!("{error:?}\n{overrides:?}\n{wgsl}"));
+        let constants = overrides.iter().map(|(key, value)| (key.clone(), *value)).collect();
+        let (processed, info) = naga::back::pipeline_constants::process_overrides(&module, &info, None, &constants)
+            .unwrap_or_else(|error| panic!("{error:?}\n{overrides:?}\n{wgsl}"));
         (module.clone(), processed.into_owned(), info.into_owned())
     }
 
     /// What the layout holds against the shader: a fault for each entry point's binding that does not fit.
-    fn misfits(
-        case: &LayoutCase,
-        module: &naga::Module,
-        info: &ModuleInfo,
-    ) -> BTreeSet<&'static str> {
+    fn misfits(case: &LayoutCase, module: &naga::Module, info: &ModuleInfo) -> BTreeSet<&'static str> {
         let mut misfits = BTreeSet::new();
         for (index, entry_point) in module.entry_points.iter().enumerate() {
             let stage = Stage::ALL
@@ -1702,15 +1563,10 @@ mod tests {
                     continue;
                 };
                 let group = case.groups.get(at.group as usize).and_then(Option::as_ref);
-                match group.and_then(|group| group.iter().find(|entry| entry.binding == at.binding))
-                {
+                match group.and_then(|group| group.iter().find(|entry| entry.binding == at.binding)) {
                     None => _ = misfits.insert("missing-binding"),
-                    Some(entry) if !entry.visibility.contains(stage.visibility()) => {
-                        _ = misfits.insert("invisible")
-                    }
-                    Some(entry) if !same_kind(&entry.ty, variable, module) => {
-                        _ = misfits.insert("other-kind")
-                    }
+                    Some(entry) if !entry.visibility.contains(stage.visibility()) => _ = misfits.insert("invisible"),
+                    Some(entry) if !same_kind(&entry.ty, variable, module) => _ = misfits.insert("other-kind"),
                     Some(_) => {}
                 }
             }
@@ -1729,9 +1585,7 @@ mod tests {
                 ty: BufferBindingType::Storage { read_only },
                 ..
             } => match variable.space {
-                naga::AddressSpace::Storage { access } => {
-                    access.contains(naga::StorageAccess::STORE) != *read_only
-                }
+                naga::AddressSpace::Storage { access } => access.contains(naga::StorageAccess::STORE) != *read_only,
                 _ => false,
             },
             BindingType::Sampler(ty) => {
@@ -1781,22 +1635,18 @@ mod tests {
                 },
                 ..wgpu::InstanceDescriptor::new_without_display_handle()
             });
-            let adapter =
-                pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
-            let (device, _queue) =
-                pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
-                    required_features: wgpu::Features::TEXTURE_ATOMIC
-                        | wgpu::Features::PRIMITIVE_INDEX
-                        | wgpu::Features::EXPERIMENTAL_RAY_QUERY,
-                    required_limits: adapter.limits(),
-                    // SAFETY: nothing runs on this backend.
-                    experimental_features: unsafe { wgpu::ExperimentalFeatures::enabled() },
-                    ..Default::default()
-                }))
-                .unwrap();
-            let text = format!(
-                "{VARYINGS}\n@vertex fn main() -> Varyings {{ return Varyings(vec4<f32>(0.0), 0u); }}"
-            );
+            let adapter = pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
+            let (device, _queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+                required_features: wgpu::Features::TEXTURE_ATOMIC
+                    | wgpu::Features::PRIMITIVE_INDEX
+                    | wgpu::Features::EXPERIMENTAL_RAY_QUERY,
+                required_limits: adapter.limits(),
+                // SAFETY: nothing runs on this backend.
+                experimental_features: unsafe { wgpu::ExperimentalFeatures::enabled() },
+                ..Default::default()
+            }))
+            .unwrap();
+            let text = format!("{VARYINGS}\n@vertex fn main() -> Varyings {{ return Varyings(vec4<f32>(0.0), 0u); }}");
             let vertex = device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: None,
                 source: wgpu::ShaderSource::Wgsl(text.into()),
@@ -1816,27 +1666,15 @@ mod tests {
             let source = wgpu::ShaderSource::Wgsl(wgsl.into());
             let text = self
                 .device
-                .create_shader_module(wgpu::ShaderModuleDescriptor {
-                    label: None,
-                    source,
-                });
-            let layouts: Vec<_> = case
-                .groups
-                .iter()
-                .map(|group| self.bind_group_layout(group))
-                .collect();
+                .create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
+            let layouts: Vec<_> = case.groups.iter().map(|group| self.bind_group_layout(group)).collect();
             let layouts: Vec<_> = layouts.iter().map(Option::as_ref).collect();
-            let layout = self
-                .device
-                .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                    label: None,
-                    bind_group_layouts: &layouts,
-                    immediate_size: 0,
-                });
-            let constants: Vec<_> = overrides
-                .iter()
-                .map(|(key, value)| (key.as_str(), *value))
-                .collect();
+            let layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: None,
+                bind_group_layouts: &layouts,
+                immediate_size: 0,
+            });
+            let constants: Vec<_> = overrides.iter().map(|(key, value)| (key.as_str(), *value)).collect();
             let constants = wgpu::PipelineCompilationOptions {
                 constants: &constants,
                 ..Default::default()
@@ -1844,9 +1682,7 @@ mod tests {
             for entry_point in &module.entry_points {
                 let name = &entry_point.name;
                 match entry_point.stage {
-                    naga::ShaderStage::Compute => {
-                        self.compute(&layout, &text, name, constants.clone())
-                    }
+                    naga::ShaderStage::Compute => self.compute(&layout, &text, name, constants.clone()),
                     stage => self.render(&layout, &text, name, constants.clone(), stage),
                 }
             }
@@ -1856,10 +1692,7 @@ mod tests {
             let entries = group.as_ref()?;
             Some(
                 self.device
-                    .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                        label: None,
-                        entries,
-                    }),
+                    .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries }),
             )
         }
 
@@ -1870,16 +1703,14 @@ mod tests {
             name: &str,
             compilation_options: wgpu::PipelineCompilationOptions<'_>,
         ) {
-            let _ = self
-                .device
-                .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                    label: None,
-                    layout: Some(layout),
-                    module,
-                    entry_point: Some(name),
-                    compilation_options,
-                    cache: None,
-                });
+            let _ = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: None,
+                layout: Some(layout),
+                module,
+                entry_point: Some(name),
+                compilation_options,
+                cache: None,
+            });
         }
 
         fn render(
@@ -1926,19 +1757,17 @@ mod tests {
                 stencil: Default::default(),
                 bias: Default::default(),
             };
-            let _ = self
-                .device
-                .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                    label: None,
-                    layout: Some(layout),
-                    vertex,
-                    primitive: Default::default(),
-                    depth_stencil: Some(depth),
-                    multisample: Default::default(),
-                    fragment: (!is_vertex).then_some(fragment),
-                    multiview_mask: None,
-                    cache: None,
-                });
+            let _ = self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: None,
+                layout: Some(layout),
+                vertex,
+                primitive: Default::default(),
+                depth_stencil: Some(depth),
+                multisample: Default::default(),
+                fragment: (!is_vertex).then_some(fragment),
+                multiview_mask: None,
+                cache: None,
+            });
         }
     }
 
@@ -1959,9 +1788,7 @@ mod tests {
 
     #[test]
     fn every_text_is_used() {
-        let all: Vec<String> = (0..CASES)
-            .map(|index| shader(&case(index).0).wgsl.clone())
-            .collect();
+        let all: Vec<String> = (0..CASES).map(|index| shader(&case(index).0).wgsl.clone()).collect();
         let all = all.join("\n");
         let loops = ["for (", "while (", "loop {", "switch (", "break if"];
         let others = [

@@ -114,18 +114,30 @@ pub struct World {
 impl World {
     /// Buffers that have all bits of `usage`.
     pub fn buffers_for(&self, usage: u32) -> impl Iterator<Item = Buffer> + Clone + '_ {
-        self.buffers.iter().copied().filter(move |buffer| buffer.usage & usage == usage)
+        self.buffers
+            .iter()
+            .copied()
+            .filter(move |buffer| buffer.usage & usage == usage)
     }
 
     /// The ids of a kind.
     pub fn ids(&self, kinds: &[Kind]) -> Vec<u32> {
-        self.objects.iter().filter(|object| kinds.contains(&object.kind)).map(|object| object.id).collect()
+        self.objects
+            .iter()
+            .filter(|object| kinds.contains(&object.kind))
+            .map(|object| object.id)
+            .collect()
     }
 
     fn add(&mut self, kind: Kind, refs: &[u32], body: impl Into<String>) -> u32 {
         // Holes: an id that names nothing stands between ids that name something.
         self.next += if self.objects.len() % 5 == 4 { 2 } else { 1 };
-        self.objects.push(Object { id: self.next, kind, refs: refs.to_vec(), body: body.into() });
+        self.objects.push(Object {
+            id: self.next,
+            kind,
+            refs: refs.to_vec(),
+            body: body.into(),
+        });
         self.next
     }
 
@@ -138,7 +150,11 @@ impl World {
 
     fn texture(&mut self, format: &str, width: u32, height: u32, usage: u32) -> Texture {
         let body = format!(r#"{{"size":[{width},{height},1],"format":"{format}","usage":{usage}}}"#);
-        Texture { id: self.add(Kind::Texture, &[], body), width, height }
+        Texture {
+            id: self.add(Kind::Texture, &[], body),
+            width,
+            height,
+        }
     }
 
     fn view(&mut self, texture: Texture) -> u32 {
@@ -154,7 +170,10 @@ impl World {
 pub fn world(u: &mut Unstructured<'_>) -> Result<World> {
     use buffer_usage::{COPY_DST, COPY_SRC, INDEX, INDIRECT, MAP_READ, STORAGE, UNIFORM};
     const COPIES: u32 = COPY_SRC | COPY_DST;
-    let mut world = World { next: below(u, 4)?, ..World::default() };
+    let mut world = World {
+        next: below(u, 4)?,
+        ..World::default()
+    };
     let storage = world.buffer(16 + 4 * below(u, 60)?, STORAGE | COPIES);
     let other = world.buffer(16 + 4 * below(u, 60)?, STORAGE | COPIES);
     world.buffer(8 + 8 * below(u, 16)?, MAP_READ | COPY_DST);
@@ -208,9 +227,16 @@ fn compute(world: &mut World, kernel: Kernel, [storage, other, uniform]: [Buffer
     let group = world.add(Kind::BindGroup, &refs, group);
     let module = world.module(kernel);
     let pipeline_layout = world.add(Kind::PipelineLayout, &[layout], "{}");
-    let pipeline =
-        world.add(Kind::ComputePipeline, &[pipeline_layout, module], r#"{"compute":{"entryPoint":"main"}}"#);
-    world.computes.push(Compute { pipeline, group, dynamic: kernel == Kernel::Step });
+    let pipeline = world.add(
+        Kind::ComputePipeline,
+        &[pipeline_layout, module],
+        r#"{"compute":{"entryPoint":"main"}}"#,
+    );
+    world.computes.push(Compute {
+        pipeline,
+        group,
+        dynamic: kernel == Kernel::Step,
+    });
 }
 
 fn render_targets(world: &mut World, u: &mut Unstructured<'_>) -> Result<()> {
@@ -249,16 +275,26 @@ fn render(world: &mut World, u: &mut Unstructured<'_>, kernel: Kernel, uniform: 
     let module = world.module(kernel);
     let pipeline_layout = world.add(Kind::PipelineLayout, &layouts, "{}");
     let depth = world.depth.is_some();
-    let pipeline =
-        world.add(Kind::RenderPipeline, &[pipeline_layout, module, module], pipeline_body(instance, depth));
+    let pipeline = world.add(
+        Kind::RenderPipeline,
+        &[pipeline_layout, module, module],
+        pipeline_body(instance, depth),
+    );
     let bundle = bundle(world, pipeline, group, vertex, depth);
-    world.renders.push(Render { pipeline, group, vertex, bundle });
+    world.renders.push(Render {
+        pipeline,
+        group,
+        vertex,
+        bundle,
+    });
     Ok(())
 }
 
 fn pipeline_body(instance: bool, depth: bool) -> String {
     let buffers = match instance {
-        true => r#","buffers":[{"arrayStride":4,"stepMode":"instance","attributes":[{"format":"uint32","offset":0,"shaderLocation":0}]}]"#,
+        true => {
+            r#","buffers":[{"arrayStride":4,"stepMode":"instance","attributes":[{"format":"uint32","offset":0,"shaderLocation":0}]}]"#
+        }
         false => "",
     };
     let depth = match depth {
@@ -283,6 +319,14 @@ fn bundle(world: &mut World, pipeline: u32, group: Option<u32>, vertex: Option<B
         words.extend([Op::SetVertexBuffer as u32, 0, 2, 0, 0, 0, 0]);
     }
     words.extend([Op::Draw as u32, 3, 1, 0, 0]);
-    let depth = if depth { r#","depthStencilFormat":"depth32float""# } else { "" };
-    world.add(Kind::RenderBundle, &refs, format!(r#"{{"colorFormats":["r32uint"]{depth},"words":{words:?}}}"#))
+    let depth = if depth {
+        r#","depthStencilFormat":"depth32float""#
+    } else {
+        ""
+    };
+    world.add(
+        Kind::RenderBundle,
+        &refs,
+        format!(r#"{{"colorFormats":["r32uint"]{depth},"words":{words:?}}}"#),
+    )
 }

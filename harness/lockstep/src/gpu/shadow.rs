@@ -54,13 +54,7 @@ pub struct Shadow {
 /// `words` and `data` are a stream that Decode accepts, in the replayer's ids; `reads` are its reads in order, and `window` the
 /// bytes of the read window. It is assumed that the replay raised no error. Nothing here panics when that does not
 /// hold, or takes long: a stream that would is not foretold.
-pub fn foretell(
-    objects: &[Object],
-    words: &[u32],
-    data: &[u8],
-    reads: &[Read],
-    window: u32,
-) -> Shadow {
+pub fn foretell(objects: &[Object], words: &[u32], data: &[u8], reads: &[Read], window: u32) -> Shadow {
     let (table, memory) = table::read(objects);
     let mut player = Player::new(&table, memory);
     let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
@@ -79,9 +73,7 @@ fn play<'a>(player: &mut Player<'a>, commands: &[Cmd<'a>], data: &[u8]) {
             Op::WriteBuffer => write_buffer(&mut player.memory, command, data),
             Op::WriteTexture => write_texture(&mut player.memory, command, data),
             Op::ReadBuffer => {}
-            Op::Submit => recorded
-                .drain(..)
-                .for_each(|command| player.execute(command)),
+            Op::Submit => recorded.drain(..).for_each(|command| player.execute(command)),
             _ => recorded.push(command),
         }
     }
@@ -126,9 +118,7 @@ fn write_texture(memory: &mut Memory, command: Cmd<'_>, data: &[u8]) {
     };
     let given = |stride: u32| (stride != u32::MAX).then_some(stride);
     match memory::range(start.into(), length.into()).and_then(|range| data.get(range)) {
-        Some(bytes) => {
-            memory.write_texture(region, bytes, command.u64_at(8), given(row), given(rows))
-        }
+        Some(bytes) => memory.write_texture(region, bytes, command.u64_at(8), given(row), given(rows)),
         None => memory.forget(texture),
     }
 }
@@ -145,16 +135,8 @@ fn report(mut memory: Memory, objects: &[Object], reads: &[Read], window: u32) -
     }
     for object in objects {
         let known = match object.kind {
-            Kind::Buffer => keep(
-                &mut shadow.buffers,
-                object.id,
-                buffer(&mut memory, object.id),
-            ),
-            Kind::Texture => keep(
-                &mut shadow.textures,
-                object.id,
-                texture(&mut memory, object.id),
-            ),
+            Kind::Buffer => keep(&mut shadow.buffers, object.id, buffer(&mut memory, object.id)),
+            Kind::Texture => keep(&mut shadow.textures, object.id, texture(&mut memory, object.id)),
             _ => true,
         };
         if !known {

@@ -137,12 +137,8 @@ pub fn read(text: &str) -> Result<Reflection, ReadError> {
     };
     for item in items(&tokens)? {
         match item {
-            Item::Struct("_mslBufferSizes", body) => {
-                reflection.buffer_sizes = Some(size_fields(body)?)
-            }
-            Item::Function(function) => reflection
-                .entry_points
-                .extend(entry_point(text, &function)?),
+            Item::Struct("_mslBufferSizes", body) => reflection.buffer_sizes = Some(size_fields(body)?),
+            Item::Function(function) => reflection.entry_points.extend(entry_point(text, &function)?),
             Item::Struct(..) | Item::Constant(_) => {}
         }
     }
@@ -191,9 +187,7 @@ fn entry_point(text: &str, function: &Function<'_, '_>) -> Result<Option<EntryPo
         .parameters
         .iter()
         .map(|parameter| argument(text, parameter, function.body));
-    let arguments = arguments
-        .filter_map(Result::transpose)
-        .collect::<Result<_, _>>()?;
+    let arguments = arguments.filter_map(Result::transpose).collect::<Result<_, _>>()?;
     Ok(Some(EntryPoint {
         name: function.name.to_owned(),
         function: sort,
@@ -203,9 +197,7 @@ fn entry_point(text: &str, function: &Function<'_, '_>) -> Result<Option<EntryPo
 
 /// The sort that stands as an attribute, or as a specifier after the attributes.
 fn function_type(head: &[Token<'_>]) -> Option<FunctionType> {
-    if let Some((word, _)) =
-        attributes(head).find(|(word, _)| matches!(word.text, "object" | "mesh"))
-    {
+    if let Some((word, _)) = attributes(head).find(|(word, _)| matches!(word.text, "object" | "mesh")) {
         return Some(if word.text == "mesh" {
             FunctionType::Mesh
         } else {
@@ -222,23 +214,15 @@ fn function_type(head: &[Token<'_>]) -> Option<FunctionType> {
 }
 
 /// The first word of each `[[…]]`, and what follows the word.
-fn attributes<'t, 'a>(
-    tokens: &'t [Token<'a>],
-) -> impl Iterator<Item = (&'t Token<'a>, &'t [Token<'a>])> {
+fn attributes<'t, 'a>(tokens: &'t [Token<'a>]) -> impl Iterator<Item = (&'t Token<'a>, &'t [Token<'a>])> {
     (0..tokens.len()).filter_map(|at| match &tokens[at..] {
-        [first, second, word, rest @ ..] if first.text == "[" && second.text == "[" => {
-            Some((word, rest))
-        }
+        [first, second, word, rest @ ..] if first.text == "[" && second.text == "[" => Some((word, rest)),
         _ => None,
     })
 }
 
 /// Reads a parameter of an entry point; none when it has no resource bound to it.
-fn argument(
-    text: &str,
-    parameter: &[Token<'_>],
-    body: &[Token<'_>],
-) -> Result<Option<Argument>, ReadError> {
+fn argument(text: &str, parameter: &[Token<'_>], body: &[Token<'_>]) -> Result<Option<Argument>, ReadError> {
     let declarator_end = top_level(parameter)
         .find(|(_, token)| matches!(token.text, "[" | "="))
         .map(|(at, _)| at);
@@ -253,8 +237,7 @@ fn argument(
         ));
     };
     let wanted = resource(ty);
-    let slot = attributes(parameter)
-        .find_map(|(word, rest)| Some((Table::of_attribute(word.text)?, rest)));
+    let slot = attributes(parameter).find_map(|(word, rest)| Some((Table::of_attribute(word.text)?, rest)));
     let unfit = |what: String| Err(ReadError::at(Some(name), what));
     let ((wanted, access), (table, rest)) = match (wanted, slot) {
         (Some(wanted), Some(slot)) => (wanted, slot),
@@ -276,22 +259,17 @@ fn argument(
         name: name.text.to_owned(),
         ty: source(text, ty),
         table,
-        index: index(rest)
-            .ok_or_else(|| ReadError::at(Some(name), format!("`{}` has no index", name.text)))?,
+        index: index(rest).ok_or_else(|| ReadError::at(Some(name), format!("`{}` has no index", name.text)))?,
         access,
         active: mentions(body, name.text),
-        argument_buffer: ty
-            .iter()
-            .any(|token| token.text == "NagaArgumentBufferWrapper"),
+        argument_buffer: ty.iter().any(|token| token.text == "NagaArgumentBufferWrapper"),
     }))
 }
 
 /// The number of `(n)]]`.
 fn index(rest: &[Token<'_>]) -> Option<u32> {
     match rest {
-        [open, number, close, end, ..]
-            if open.text == "(" && close.text == ")" && end.text == "]" =>
-        {
+        [open, number, close, end, ..] if open.text == "(" && close.text == ")" && end.text == "]" => {
             number.text.parse().ok()
         }
         _ => None,
@@ -377,14 +355,7 @@ fn source(text: &str, tokens: &[Token<'_>]) -> String {
 mod tests {
     use super::*;
 
-    fn argument(
-        name: &str,
-        ty: &str,
-        table: Table,
-        index: u32,
-        access: Access,
-        active: bool,
-    ) -> Argument {
+    fn argument(name: &str, ty: &str, table: Table, index: u32, access: Access, active: bool) -> Argument {
         let argument_buffer = ty.contains("NagaArgumentBufferWrapper");
         Argument {
             name: name.into(),
@@ -402,11 +373,7 @@ mod tests {
     }
 
     /// Translates the only entry point of a shader with the slots given.
-    fn translate(
-        wgsl: &str,
-        targets: &[((u32, u32), naga::back::msl::BindTarget)],
-        sizes: Option<u8>,
-    ) -> String {
+    fn translate(wgsl: &str, targets: &[((u32, u32), naga::back::msl::BindTarget)], sizes: Option<u8>) -> String {
         let module = naga::front::wgsl::parse_str(wgsl).unwrap();
         let all = naga::valid::Capabilities::all();
         let info = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), all)
@@ -482,14 +449,7 @@ mod tests {
             }])
         );
         let expected = [
-            argument(
-                "camera",
-                "constant Camera&",
-                Table::Buffer,
-                0,
-                Access::ReadOnly,
-                true,
-            ),
+            argument("camera", "constant Camera&", Table::Buffer, 0, Access::ReadOnly, true),
             argument(
                 "tint",
                 "constant metal::float4&",
@@ -506,14 +466,7 @@ mod tests {
                 Access::ReadOnly,
                 true,
             ),
-            argument(
-                "linear",
-                "metal::sampler",
-                Table::Sampler,
-                0,
-                Access::ReadOnly,
-                true,
-            ),
+            argument("linear", "metal::sampler", Table::Sampler, 0, Access::ReadOnly, true),
             argument(
                 "lights",
                 "device type_4 const&",
@@ -561,10 +514,7 @@ mod tests {
         ];
         let read = read(&translate(wgsl, &slots, Some(30))).unwrap();
         let entry = &read.entry_points[0];
-        assert_eq!(
-            (entry.name.as_str(), entry.function),
-            ("main_", FunctionType::Kernel)
-        );
+        assert_eq!((entry.name.as_str(), entry.function), ("main_", FunctionType::Kernel));
         let rows: Vec<_> = entry
             .arguments
             .iter()
@@ -591,12 +541,7 @@ mod tests {
             @compute @workgroup_size(1) fn main() {
                 rows[1].rest[0] = u32(textureLoad(images[2], vec2(0), 0).x);
             }";
-        let read = read(&translate(
-            wgsl,
-            &[((0, 0), buffer(0)), ((0, 1), buffer(1))],
-            Some(2),
-        ))
-        .unwrap();
+        let read = read(&translate(wgsl, &[((0, 0), buffer(0)), ((0, 1), buffer(1))], Some(2))).unwrap();
         assert_eq!(
             read.buffer_sizes,
             Some(vec![SizeField {
@@ -604,8 +549,7 @@ mod tests {
                 count: Some(3)
             }])
         );
-        let images =
-            "constant NagaArgumentBufferWrapper<metal::texture2d<float, metal::access::sample>>*";
+        let images = "constant NagaArgumentBufferWrapper<metal::texture2d<float, metal::access::sample>>*";
         let rows = "device NagaArgumentBufferWrapper<device Row*>*";
         let expected = [
             argument("images", images, Table::Buffer, 0, Access::ReadOnly, true),
@@ -649,10 +593,7 @@ mod tests {
             .iter()
             .map(|entry| (entry.name.as_str(), entry.function))
             .collect();
-        assert_eq!(
-            sorts,
-            [("t", FunctionType::Object), ("m", FunctionType::Mesh)]
-        );
+        assert_eq!(sorts, [("t", FunctionType::Object), ("m", FunctionType::Mesh)]);
         let of_object = [argument(
             "b",
             "device B const&",
@@ -684,10 +625,7 @@ mod tests {
             "line 1: resource `a` has no index"
         );
         let other_table = error("kernel void f(\nmetal::sampler a [[texture(0)]]) {}");
-        assert_eq!(
-            other_table,
-            "line 2: `a` is a sampler, but has the index of a texture"
-        );
+        assert_eq!(other_table, "line 2: `a` is a sampler, but has the index of a texture");
         assert_eq!(
             error("kernel void f(A a [[buffer(0)]]) {}"),
             "line 1: `a` has an index but is no resource"
@@ -707,9 +645,7 @@ mod tests {
     #[test]
     fn no_text_panics() {
         let text = "// language: metal3.1\n[[mesh]] kernel void f(constant A<B>& a [[buffer(1)]] = {x}) { y[z] = 1e-3; }; struct _mslBufferSizes { uint a[2]; };é";
-        let places: Vec<usize> = (0..=text.len())
-            .filter(|&at| text.is_char_boundary(at))
-            .collect();
+        let places: Vec<usize> = (0..=text.len()).filter(|&at| text.is_char_boundary(at)).collect();
         for (nth, &from) in places.iter().enumerate() {
             for &to in &places[nth..] {
                 let _ = read(&text[from..to]);

@@ -79,19 +79,13 @@ fn head_end(tokens: &[Token<'_>]) -> Result<usize, ReadError> {
             "{" if !has_value => return Ok(at),
             "(" | "[" | "{" => at += closing(&tokens[at..])?,
             ")" | "]" | "}" => {
-                return Err(ReadError::at(
-                    Some(token),
-                    format!("`{}` closes nothing", token.text),
-                ));
+                return Err(ReadError::at(Some(token), format!("`{}` closes nothing", token.text)));
             }
             text => has_value |= text == "=",
         }
         at += 1;
     }
-    Err(ReadError::at(
-        tokens.last(),
-        "the text ends inside a declaration",
-    ))
+    Err(ReadError::at(tokens.last(), "the text ends inside a declaration"))
 }
 
 /// The place of the bracket that closes the one at the start.
@@ -115,10 +109,7 @@ pub(super) fn closing(tokens: &[Token<'_>]) -> Result<usize, ReadError> {
             _ => {}
         }
     }
-    let what = format!(
-        "`{}` is never closed",
-        tokens.first().map_or("", |token| token.text)
-    );
+    let what = format!("`{}` is never closed", tokens.first().map_or("", |token| token.text));
     Err(ReadError::at(tokens.first(), what))
 }
 
@@ -132,22 +123,13 @@ fn constant<'a>(head: &[Token<'a>]) -> Option<&'a str> {
         .map(|token| token.text)
 }
 
-fn body_of<'t, 'a>(
-    head: &'t [Token<'a>],
-    body: &'t [Token<'a>],
-    brace: &Token<'a>,
-) -> Result<Item<'t, 'a>, ReadError> {
+fn body_of<'t, 'a>(head: &'t [Token<'a>], body: &'t [Token<'a>], brace: &Token<'a>) -> Result<Item<'t, 'a>, ReadError> {
     if let [.., keyword, name] = head
         && keyword.text == "struct"
     {
         return Ok(Item::Struct(name.text, body));
     }
-    let unknown = || {
-        ReadError::at(
-            Some(brace),
-            "this body belongs to neither a struct nor a function",
-        )
-    };
+    let unknown = || ReadError::at(Some(brace), "this body belongs to neither a struct nor a function");
     let open = top_level(head).position(|(_, token)| token.text == "(");
     let open = open
         .and_then(|nth| top_level(head).nth(nth))
@@ -168,9 +150,7 @@ fn body_of<'t, 'a>(
 }
 
 /// The tokens that stand in no bracket, with their places; opening brackets are among them.
-pub(super) fn top_level<'t, 'a>(
-    tokens: &'t [Token<'a>],
-) -> impl Iterator<Item = (usize, &'t Token<'a>)> {
+pub(super) fn top_level<'t, 'a>(tokens: &'t [Token<'a>]) -> impl Iterator<Item = (usize, &'t Token<'a>)> {
     let mut depth = 0_u32;
     tokens.iter().enumerate().filter(move |(_, token)| {
         let before = depth;
@@ -248,10 +228,7 @@ mod tests {
         assert_eq!(message("\nvoid f() {"), "line 2: `{` is never closed");
         assert_eq!(message("void f(]"), "line 1: `]` closes no such bracket");
         assert_eq!(message(")"), "line 1: `)` closes nothing");
-        assert_eq!(
-            message("int x"),
-            "line 1: the text ends inside a declaration"
-        );
+        assert_eq!(message("int x"), "line 1: the text ends inside a declaration");
         assert_eq!(
             message("enum x { a }"),
             "line 1: this body belongs to neither a struct nor a function"

@@ -71,23 +71,14 @@ pub fn check(text: &str) -> Result<Safety, ReadError> {
 
 /// The parameters that are argument buffers: the index into one is not restricted.
 fn argument_buffers<'a>(function: &Function<'_, 'a>) -> BTreeSet<&'a str> {
-    let is_array = |parameter: &&&[Token<'a>]| {
-        parameter
-            .iter()
-            .any(|token| token.text == "NagaArgumentBufferWrapper")
-    };
+    let is_array = |parameter: &&&[Token<'a>]| parameter.iter().any(|token| token.text == "NagaArgumentBufferWrapper");
     let name = |parameter: &&[Token<'a>]| {
         top_level(parameter)
             .take_while(|(_, token)| token.text != "[")
             .last()
             .map(|(_, token)| token.text)
     };
-    function
-        .parameters
-        .iter()
-        .filter(is_array)
-        .filter_map(name)
-        .collect()
+    function.parameters.iter().filter(is_array).filter_map(name).collect()
 }
 
 /// The counters of naga's `for` loops, over workgroup memory and mesh outputs, which run to the array's length.
@@ -118,12 +109,7 @@ impl Body<'_, '_, '_> {
                 "[" if is_subscript(body, at) => self.subscript(at),
                 "read" if at > 0 && body[at - 1].text == "." => {
                     self.safety.image_loads += 1;
-                    self.report(
-                        is_restricted_load(&body[at + 1..]),
-                        token,
-                        "image load",
-                        &body[at..],
-                    );
+                    self.report(is_restricted_load(&body[at + 1..]), token, "image load", &body[at..]);
                 }
                 _ => {}
             }
@@ -144,9 +130,7 @@ impl Body<'_, '_, '_> {
 
     /// Whether a token of an index leaves the index constant.
     fn is_constant(&self, token: &Token<'_>) -> bool {
-        !token.is_word()
-            || self.constants.contains(token.text)
-            || ["int", "uint", "unsigned"].contains(&token.text)
+        !token.is_word() || self.constants.contains(token.text) || ["int", "uint", "unsigned"].contains(&token.text)
     }
 
     /// Whether the subscript at `at` chooses an element of a binding array, or that element's field of `_buffer_sizes`.
@@ -188,11 +172,7 @@ fn is_min(tokens: &[Token<'_>], cast: &str) -> bool {
 }
 
 fn texts_begin(tokens: &[Token<'_>], texts: &[&str]) -> bool {
-    tokens.len() >= texts.len()
-        && tokens
-            .iter()
-            .zip(texts)
-            .all(|(token, text)| token.text == *text)
+    tokens.len() >= texts.len() && tokens.iter().zip(texts).all(|(token, text)| token.text == *text)
 }
 
 /// Whether the arguments of a texture's `read`, which follow, are all restricted: the coordinates by the texture's size,
@@ -202,9 +182,7 @@ fn is_restricted_load(tokens: &[Token<'_>]) -> bool {
         return false;
     };
     let list = &tokens[1..close];
-    let commas = top_level(list)
-        .filter(|(_, token)| token.text == ",")
-        .map(|(at, _)| at);
+    let commas = top_level(list).filter(|(_, token)| token.text == ",").map(|(at, _)| at);
     let ends: Vec<usize> = commas.chain([list.len()]).collect();
     let starts = [0].into_iter().chain(ends.iter().map(|end| end + 1));
     starts.zip(&ends).enumerate().all(|(nth, (start, &end))| {
@@ -212,27 +190,21 @@ fn is_restricted_load(tokens: &[Token<'_>]) -> bool {
         if nth == 0 {
             texts_begin(argument, &["metal", "::", "min", "("])
         } else {
-            is_min(argument, "uint")
-                || matches!(argument, [only] if only.text.starts_with("clamped_lod_e"))
+            is_min(argument, "uint") || matches!(argument, [only] if only.text.starts_with("clamped_lod_e"))
         }
     })
 }
 
 /// Whether the `while` at `at` counts down from 2^64 - 1 in a variable that is set up just before it.
 fn is_bounded(body: &[Token<'_>], at: usize) -> bool {
-    let head = [
-        "while", "(", "true", ")", "{", "if", "(", "metal", "::", "all", "(",
-    ];
-    let Some(bound) = body
-        .get(at + head.len())
-        .filter(|_| texts_begin(&body[at..], &head))
-    else {
+    let head = ["while", "(", "true", ")", "{", "if", "(", "metal", "::", "all", "("];
+    let Some(bound) = body.get(at + head.len()).filter(|_| texts_begin(&body[at..], &head)) else {
         return false;
     };
     let bound = bound.text;
     let step = [
-        bound, "==", "uint2", "(", "0u", ")", ")", ")", "{", "break", ";", "}", bound, "-", "=",
-        "uint2", "(", bound, ".", "y", "==", "0u", ",", "1u", ")", ";",
+        bound, "==", "uint2", "(", "0u", ")", ")", ")", "{", "break", ";", "}", bound, "-", "=", "uint2", "(", bound,
+        ".", "y", "==", "0u", ",", "1u", ")", ";",
     ];
     let start = ["uint2", bound, "=", "uint2", "(", "4294967295u", ")", ";"];
     // With a continuing block, the declaration of its flag stands between.
@@ -241,8 +213,7 @@ fn is_bounded(body: &[Token<'_>], at: usize) -> bool {
         at.checked_sub(back)
             .is_some_and(|from| texts_begin(&body[from..], &start))
     };
-    texts_begin(&body[at + head.len()..], &step)
-        && (begins_at(start.len()) || begins_at(start.len() + flag_length))
+    texts_begin(&body[at + head.len()..], &step) && (begins_at(start.len()) || begins_at(start.len() + flag_length))
 }
 
 #[cfg(test)]
@@ -297,11 +268,7 @@ mod tests {
         assert_eq!(safety.unguarded, []);
         assert_eq!((safety.loops, safety.image_loads), (3, 3));
         // rest[n], fixed[n][i], counts[i] twice (once set to zero), rest[0][i], local[TWO][n_of], local[i], rest[len - 1].
-        assert!(
-            safety.dynamic_subscripts >= 9,
-            "{}",
-            safety.dynamic_subscripts
-        );
+        assert!(safety.dynamic_subscripts >= 9, "{}", safety.dynamic_subscripts);
     }
 
     #[test]
@@ -321,9 +288,8 @@ mod tests {
     #[test]
     fn forms_of_a_guard() {
         let unguarded = |body: &str| {
-            let text = format!(
-                "constant uint K = 1u; void f(constant NagaArgumentBufferWrapper<T>* many) {{ {body} }}"
-            );
+            let text =
+                format!("constant uint K = 1u; void f(constant NagaArgumentBufferWrapper<T>* many) {{ {body} }}");
             check(&text)
                 .unwrap()
                 .unguarded
@@ -350,10 +316,7 @@ mod tests {
             unguarded(sum),
             ["index without a guard: metal :: min ( unsigned ( i ) , 3u ) +"]
         );
-        assert_eq!(
-            unguarded("t.read(c);"),
-            ["image load without a guard: read ( c ) ;"]
-        );
+        assert_eq!(unguarded("t.read(c);"), ["image load without a guard: read ( c ) ;"]);
         let level = "t.read(metal::min(c, s), l);";
         assert_eq!(
             unguarded(level),

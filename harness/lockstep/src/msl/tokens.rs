@@ -53,19 +53,14 @@ fn blank(rest: &str) -> Option<usize> {
     } else if rest.starts_with("/*") {
         Some(to("*/", 2))
     } else {
-        rest.chars()
-            .next()
-            .filter(|c| c.is_whitespace())
-            .map(char::len_utf8)
+        rest.chars().next().filter(|c| c.is_whitespace()).map(char::len_utf8)
     }
 }
 
 /// The length of the token at the start of `rest`, which is not empty.
 fn token(rest: &str) -> usize {
     if rest.starts_with(starts_word) {
-        return rest
-            .find(|c: char| !continues_word(c))
-            .unwrap_or(rest.len());
+        return rest.find(|c: char| !continues_word(c)).unwrap_or(rest.len());
     }
     if rest.starts_with(|c: char| c.is_ascii_digit()) {
         return number(rest);
@@ -108,24 +103,16 @@ mod tests {
     fn words_numbers_and_operators() {
         assert_eq!(
             texts("a.b->c[[d]] 1e-5-2u"),
-            [
-                "a", ".", "b", "->", "c", "[", "[", "d", "]", "]", "1e-5", "-", "2u"
-            ]
+            ["a", ".", "b", "->", "c", "[", "[", "d", "]", "]", "1e-5", "-", "2u"]
         );
-        assert_eq!(
-            texts("x<metal::y>>=3"),
-            ["x", "<", "metal", "::", "y", ">", ">=", "3"]
-        );
+        assert_eq!(texts("x<metal::y>>=3"), ["x", "<", "metal", "::", "y", ">", ">=", "3"]);
         assert_eq!(texts("0x1e-5 .5"), ["0x1e", "-", "5", ".", "5"]);
     }
 
     #[test]
     fn comments_and_preprocessor_lines_are_no_tokens_and_lines_count_on() {
         let text = "// one\n#include <a>\n/* three\nfour */ x\r\ny";
-        let places: Vec<_> = tokens(text)
-            .iter()
-            .map(|token| (token.text, token.line))
-            .collect();
+        let places: Vec<_> = tokens(text).iter().map(|token| (token.text, token.line)).collect();
         assert_eq!(places, [("x", 4), ("y", 5)]);
     }
 

@@ -33,8 +33,6 @@ pub enum Cell {
     OverRefusal,
     /// Refused; an earlier error hides it.
     Masked,
-    /// Refused; this engine is known to let it pass.
-    Known,
 }
 
 /// A replay, judged.
@@ -97,38 +95,43 @@ pub fn replay(engine: &mut Engine, replayed: &Replayed<'_>) -> Option<Judged> {
 }
 
 fn judged(cell: Cell, what: impl Into<String>, detail: impl Into<String>) -> Judged {
-    Judged { cell, what: what.into(), detail: detail.into(), bytes_compared: 0, not_foretold: 0 }
+    Judged {
+        cell,
+        what: what.into(),
+        detail: detail.into(),
+        bytes_compared: 0,
+        not_foretold: 0,
+    }
 }
 
 fn judge_refused(cmds: &[Cmd<'_>], refused: Refused, bound: u32, outcome: &Outcome) -> Judged {
     let at = refused.at as usize;
     let Some(cmd) = cmds.get(at) else {
-        return judged(Cell::OverRefusal, "refused a command that is not there", format!("command {at}"));
+        return judged(
+            Cell::OverRefusal,
+            "refused a command that is not there",
+            format!("command {at}"),
+        );
     };
     match &outcome.trouble {
         Some(trouble) if trouble.command == Some(at) => judged(Cell::Right, "right", trouble.message.clone()),
         Some(trouble) => judged(Cell::Masked, "masked", trouble.message.clone()),
-        None => match known_lax(cmd, refused.reason, bound) {
-            Some(known) => judged(Cell::Known, known, ""),
-            None => judged(
-                Cell::OverRefusal,
-                format!("refused {} {} and the GPU takes it", refused.reason, cmd.op),
-                format!("command {at} was refused with {}, and the device raised nothing", refused.reason),
+        // The device's own limit is the default bound; what a lower one refuses, the device has no reason to.
+        None if refused.reason == Reason::TooManyWorkgroups && bound != 0 && bound < wire::DEFAULT_MAX_WORKGROUPS => {
+            judged(
+                Cell::Masked,
+                "the host's own bound",
+                format!("a dispatch bound of {bound}"),
+            )
+        }
+        None => judged(
+            Cell::OverRefusal,
+            format!("refused {} {} and the GPU takes it", refused.reason, cmd.op),
+            format!(
+                "command {at} was refused with {}, and the device raised nothing",
+                refused.reason
             ),
-        },
-    }
-}
-
-/// The ledger of what an engine is known to let pass, each with its reason.
-fn known_lax(cmd: &Cmd<'_>, reason: Reason, bound: u32) -> Option<&'static str> {
-    match (cmd.op, reason) {
-        (Op::WriteBuffer, Reason::OutOfRange) if cmd.args[4] == 0 => {
-            Some("a write of 0 bytes past the end passes: WebGPU refuses it, wgpu does not (gfx-rs/wgpu #8920)")
-        }
-        (Op::Dispatch, Reason::TooManyWorkgroups) if bound != 0 && bound < wire::DEFAULT_MAX_WORKGROUPS => {
-            Some("the host's dispatch bound is lower than the device's limit")
-        }
-        _ => None,
+        ),
     }
 }
 
@@ -145,15 +148,21 @@ fn judge_accepted(cmds: &[Cmd<'_>], objects: &[Object], outcome: &Outcome) -> Ju
         return judged(Cell::LeftToDevice, what, message.clone());
     };
     match kind {
-        TroubleKind::Engine => judged(Cell::GotThrough, format!("the engine broke at {}", cmd.op), message.clone()),
+        TroubleKind::Engine => judged(
+            Cell::GotThrough,
+            format!("the engine broke at {}", cmd.op),
+            message.clone(),
+        ),
         _ if !in_range(cmd, objects) => {
             let what = format!("accepted {} and the GPU refuses its range", cmd.op);
             judged(Cell::GotThrough, what, message.clone())
         }
         TroubleKind::WrongKind => judged(Cell::LeftToDevice, format!("{}: wrong kind", cmd.op), message.clone()),
-        TroubleKind::Validation => {
-            judged(Cell::LeftToDevice, format!("{}: {}", cmd.op, rule(message)), message.clone())
-        }
+        TroubleKind::Validation => judged(
+            Cell::LeftToDevice,
+            format!("{}: {}", cmd.op, rule(message)),
+            message.clone(),
+        ),
     }
 }
 
@@ -199,16 +208,30 @@ fn rule(message: &str) -> &'static str {
         ("out of range", "range that section 5 leaves out"),
     ];
     let message = message.to_lowercase();
-    RULES.iter().find(|rule| message.contains(rule.0)).map_or("other", |rule| rule.1)
+    RULES
+        .iter()
+        .find(|rule| message.contains(rule.0))
+        .map_or("other", |rule| rule.1)
 }
 
 fn compare_bytes(replayed: &Replayed<'_>, reads: &[wire::Read], outcome: &Outcome, sound: Judged) -> Judged {
     let shadow = foretell(replayed.objects, replayed.words, replayed.data, reads, replayed.window);
-    let mut judged = Judged { not_foretold: shadow.not_foretold.len() as u64, ..sound };
-    let resources = [("buffer", &outcome.buffers, &shadow.buffers), ("texture", &outcome.textures, &shadow.textures)];
+    let mut judged = Judged {
+        not_foretold: shadow.not_foretold.len() as u64,
+        ..sound
+    };
+    let resources = [
+        ("buffer", &outcome.buffers, &shadow.buffers),
+        ("texture", &outcome.textures, &shadow.textures),
+    ];
     for (kind, held, foretold) in resources {
         if let Some(other) = compare_resources(kind, held, foretold, &shadow.not_foretold, &mut judged.bytes_compared) {
-            return Judged { cell: Cell::GotThrough, what: format!("other bytes in a {kind}"), detail: other, ..judged };
+            return Judged {
+                cell: Cell::GotThrough,
+                what: format!("other bytes in a {kind}"),
+                detail: other,
+                ..judged
+            };
         }
     }
     if !reads.is_empty() && reads.iter().all(|read| !shadow.not_foretold.contains(&read.id)) {
@@ -216,7 +239,12 @@ fn compare_bytes(replayed: &Replayed<'_>, reads: &[wire::Read], outcome: &Outcom
         if let Some(at) = first_difference(&outcome.window, &shadow.window) {
             let what = "other bytes in the read window".into();
             let detail = format!("first at byte {at}");
-            return Judged { cell: Cell::GotThrough, what, detail, ..judged };
+            return Judged {
+                cell: Cell::GotThrough,
+                what,
+                detail,
+                ..judged
+            };
         }
     }
     judged
@@ -230,14 +258,18 @@ fn compare_resources(
     compared: &mut u64,
 ) -> Option<String> {
     for (id, bytes) in held {
-        let (Some(bytes), Some(expected)) = (bytes, foretold.get(id)) else { continue };
+        let (Some(bytes), Some(expected)) = (bytes, foretold.get(id)) else {
+            continue;
+        };
         if not_foretold.contains(id) {
             continue;
         }
         *compared += bytes.len() as u64;
         if let Some(at) = first_difference(bytes, expected) {
             let [held, due] = [bytes, expected].map(|bytes| bytes.get(at).map_or("nothing".into(), u8::to_string));
-            return Some(format!("{kind} #{id}, first at byte {at}: the device holds {held}, due is {due}"));
+            return Some(format!(
+                "{kind} #{id}, first at byte {at}: the device holds {held}, due is {due}"
+            ));
         }
     }
     None
@@ -254,7 +286,14 @@ pub fn count(row: &mut EngineRow, commands: u64, judged: &Judged) {
     row.commands += commands;
     row.bytes_compared += judged.bytes_compared;
     row.not_foretold += judged.not_foretold;
-    let GpuTable { sound, got_through, left_to_device, right, over_refusal, masked, known } = &mut row.table;
+    let GpuTable {
+        sound,
+        got_through,
+        left_to_device,
+        right,
+        over_refusal,
+        masked,
+    } = &mut row.table;
     *match judged.cell {
         Cell::Sound => sound,
         Cell::GotThrough => got_through,
@@ -262,11 +301,8 @@ pub fn count(row: &mut EngineRow, commands: u64, judged: &Judged) {
         Cell::Right => right,
         Cell::OverRefusal => over_refusal,
         Cell::Masked => masked,
-        Cell::Known => known,
     } += 1;
-    match judged.cell {
-        Cell::LeftToDevice => *row.left_to_device.entry(judged.what.clone()).or_default() += 1,
-        Cell::Known => *row.known.entry(judged.what.clone()).or_default() += 1,
-        _ => {}
+    if judged.cell == Cell::LeftToDevice {
+        *row.left_to_device.entry(judged.what.clone()).or_default() += 1;
     }
 }

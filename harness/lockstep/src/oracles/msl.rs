@@ -169,20 +169,12 @@ impl<'a> Source<'a> {
     ///
     /// naga's message, with the place.
     pub fn new(wgsl: &'a str) -> Result<Source<'a>, String> {
-        let module = guarded(|| {
-            naga::front::wgsl::parse_str(wgsl).map_err(|error| error.emit_to_string(wgsl))
-        })??;
-        let mut validator = naga::valid::Validator::new(
-            naga::valid::ValidationFlags::all(),
-            naga::valid::Capabilities::all(),
-        );
+        let module = guarded(|| naga::front::wgsl::parse_str(wgsl).map_err(|error| error.emit_to_string(wgsl)))??;
+        let mut validator =
+            naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all());
         validator.subgroup_stages(naga::valid::ShaderStages::all());
         validator.subgroup_operations(naga::valid::SubgroupOperationSet::all());
-        let info = guarded(|| {
-            validator
-                .validate(&module)
-                .map_err(|error| error.emit_to_string(wgsl))
-        })??;
+        let info = guarded(|| validator.validate(&module).map_err(|error| error.emit_to_string(wgsl)))??;
         Ok(Source { wgsl, module, info })
     }
 
@@ -191,9 +183,7 @@ impl<'a> Source<'a> {
         let entries = self.module.entry_points.iter();
         entries
             .filter_map(|entry| {
-                let stage = Stage::ALL
-                    .into_iter()
-                    .find(|stage| stage.naga() == entry.stage)?;
+                let stage = Stage::ALL.into_iter().find(|stage| stage.naga() == entry.stage)?;
                 Some(Entry {
                     name: entry.name.clone(),
                     stage,
@@ -209,38 +199,23 @@ impl<'a> Source<'a> {
             checked: Checked::default(),
         };
         match StageLayout::new(settings.groups, entry.stage.naga()) {
-            Err(error) => check
-                .checked
-                .refuse(format!("the layout: {}", layout_reason(&error))),
+            Err(error) => check.checked.refuse(format!("the layout: {}", layout_reason(&error))),
             Ok(layout) => check.run(self, &layout, settings),
         }
         check.checked
     }
 
     /// The module with this entry point alone (where there are others) and its overrides resolved.
-    fn resolved(
-        &self,
-        entry: &Entry,
-        overrides: &BTreeMap<String, f64>,
-    ) -> Result<Resolved, ResolveError> {
-        let constants = overrides
-            .iter()
-            .map(|(key, &value)| (key.clone(), value))
-            .collect();
+    fn resolved(&self, entry: &Entry, overrides: &BTreeMap<String, f64>) -> Result<Resolved, ResolveError> {
+        let constants = overrides.iter().map(|(key, &value)| (key.clone(), value)).collect();
         let selected = Some((entry.stage.naga(), entry.name.as_str()));
         let (module, info) = guarded(|| {
-            let processed = naga::back::pipeline_constants::process_overrides(
-                &self.module,
-                &self.info,
-                selected,
-                &constants,
-            );
+            let processed =
+                naga::back::pipeline_constants::process_overrides(&self.module, &self.info, selected, &constants);
             processed.map_err(|error| ResolveError::Constant(Box::new(error)))
         })
         .map_err(ResolveError::Panic)??;
-        let is_entry = |found: &naga::EntryPoint| {
-            found.stage == entry.stage.naga() && found.name == entry.name
-        };
+        let is_entry = |found: &naga::EntryPoint| found.stage == entry.stage.naga() && found.name == entry.name;
         let index = module
             .entry_points
             .iter()
@@ -287,8 +262,7 @@ impl Resolved {
         let (mut options, pipeline) = layout.options(name);
         options.lang_version = version;
         guarded(|| {
-            let (text, mut info) =
-                naga::back::msl::write_string(&self.module, &self.info, &options, &pipeline)?;
+            let (text, mut info) = naga::back::msl::write_string(&self.module, &self.info, &options, &pipeline)?;
             Ok(info
                 .entry_point_names
                 .pop()
@@ -364,14 +338,8 @@ pub(crate) fn slots(ty: &TypeInner, target: &BindTarget) -> Vec<(Table, u32)> {
             class: naga::ImageClass::External,
             ..
         } => {
-            let planes = target
-                .external_texture
-                .iter()
-                .flat_map(|external| external.planes);
-            let params = target
-                .external_texture
-                .iter()
-                .map(|external| external.params);
+            let planes = target.external_texture.iter().flat_map(|external| external.planes);
+            let params = target.external_texture.iter().map(|external| external.params);
             planes
                 .map(|slot| at(Table::Texture, slot))
                 .chain(params.map(|slot| at(Table::Buffer, slot)))
@@ -386,11 +354,7 @@ pub(crate) fn slots(ty: &TypeInner, target: &BindTarget) -> Vec<(Table, u32)> {
             Some(BindSamplerTarget::Resource(slot)) => vec![at(Table::Sampler, slot)],
             _ => Vec::new(),
         },
-        _ => target
-            .buffer
-            .map(|slot| at(Table::Buffer, slot))
-            .into_iter()
-            .collect(),
+        _ => target.buffer.map(|slot| at(Table::Buffer, slot)).into_iter().collect(),
     }
 }
 
@@ -441,42 +405,32 @@ impl EntryCheck<'_> {
     }
 
     /// Overrides are not resolved: rightly, when the message is true of the case.
-    fn unresolved(
-        &mut self,
-        error: &ResolveError,
-        source: &Source<'_>,
-        overrides: &BTreeMap<String, f64>,
-    ) {
+    fn unresolved(&mut self, error: &ResolveError, source: &Source<'_>, overrides: &BTreeMap<String, f64>) {
         use naga::back::pipeline_constants::PipelineConstantError as Error;
         let declared = |key: &str| {
             let mut all = source.module.overrides.iter().map(|(_, found)| found);
             all.find(|found| {
-                found.id.map_or(found.name.as_deref() == Some(key), |id| {
-                    key.parse() == Ok(id)
-                })
+                found
+                    .id
+                    .map_or(found.name.as_deref() == Some(key), |id| key.parse() == Ok(id))
             })
         };
         let is_true = |error: &Error| match error {
             Error::NotFound(key) => declared(key).is_none(),
             Error::MissingValue(key) => {
-                declared(key).is_some_and(|found| found.init.is_none())
-                    && !overrides.contains_key(key)
+                declared(key).is_some_and(|found| found.init.is_none()) && !overrides.contains_key(key)
             }
             Error::SrcNeedsToBeFinite => overrides.values().any(|value| !value.is_finite()),
             Error::DstRangeTooSmall => !overrides.is_empty(),
             _ => true,
         };
         match error {
-            ResolveError::Constant(error) if is_true => self
-                .checked
-                .refuse(format!("overrides: {}", variant(error))),
-            ResolveError::Constant(error) => {
-                self.problem(0, format!("overrides refused without cause: {error}"))
+            ResolveError::Constant(error) if is_true(error) => {
+                self.checked.refuse(format!("overrides: {}", variant(error)))
             }
+            ResolveError::Constant(error) => self.problem(0, format!("overrides refused without cause: {error}")),
             ResolveError::Panic(panic) => self.problem(0, panic.clone()),
-            ResolveError::NoEntryPoint => {
-                self.problem(0, "the entry point is gone once overrides are resolved")
-            }
+            ResolveError::NoEntryPoint => self.problem(0, "the entry point is gone once overrides are resolved"),
         }
     }
 
@@ -497,9 +451,7 @@ impl EntryCheck<'_> {
             Ok(Ok(msl)) => {
                 self.checked.translated += 1;
                 self.wrongly_accepted(&resources, &needs, settings.version, &msl.text);
-                if let Some(reflection) =
-                    self.text(resolved, layout, &resources, settings.version, &msl)
-                {
+                if let Some(reflection) = self.text(resolved, layout, &resources, settings.version, &msl) {
                     self.twin(source, layout, settings, &places(&reflection, &msl.name));
                 }
             }
@@ -507,12 +459,7 @@ impl EntryCheck<'_> {
     }
 
     /// naga refuses the module: rightly, when the version lacks what it names, or when MSL has no such thing at all.
-    fn writer_error(
-        &mut self,
-        error: &naga::back::msl::Error,
-        needs: &version::Needs,
-        version: (u8, u8),
-    ) {
+    fn writer_error(&mut self, error: &naga::back::msl::Error, needs: &version::Needs, version: (u8, u8)) {
         use naga::back::msl::Error;
         match error {
             Error::UnsupportedAttribute(_)
@@ -530,10 +477,7 @@ impl EntryCheck<'_> {
                     .refuse(format!("needs MSL {}.{}: {}", need.0.0, need.0.1, need.1)),
                 None => self.problem(
                     7,
-                    format!(
-                        "refused though MSL {}.{} has it: {error}",
-                        version.0, version.1
-                    ),
+                    format!("refused though MSL {}.{} has it: {error}", version.0, version.1),
                 ),
             },
             Error::FeatureNotImplemented(_)
@@ -543,12 +487,8 @@ impl EntryCheck<'_> {
             | Error::UnsupportedCompose(_)
             | Error::UnsupportedBinaryOp(_)
             | Error::UnsupportedCall(_)
-            | Error::UnsupportedBitCast(_) => self
-                .checked
-                .refuse(format!("not in MSL: {}", variant(error))),
-            Error::UnimplementedBindTarget(_) => {
-                self.problem(1, format!("the layout has no slot: {error}"))
-            }
+            | Error::UnsupportedBitCast(_) => self.checked.refuse(format!("not in MSL: {}", variant(error))),
+            Error::UnimplementedBindTarget(_) => self.problem(1, format!("the layout has no slot: {error}")),
             _ => self.problem(0, format!("naga's writer failed: {error}")),
         }
     }
@@ -566,10 +506,7 @@ impl EntryCheck<'_> {
                 let cause = resources.iter().find(|resource| resource.binding == *named);
                 match cause.and_then(|resource| resource.place.as_ref().err()) {
                     Some(reason) => self.checked.refuse(*reason),
-                    None => self.problem(
-                        5,
-                        format!("{} refused though the layout has it", place_name(*named)),
-                    ),
+                    None => self.problem(5, format!("{} refused though the layout has it", place_name(*named))),
                 }
             }
             // naga reports this in place of the missing binding, when both are missing.
@@ -592,21 +529,12 @@ impl EntryCheck<'_> {
         }
     }
 
-    fn wrongly_accepted(
-        &mut self,
-        resources: &[Resource<'_>],
-        needs: &version::Needs,
-        version: (u8, u8),
-        text: &str,
-    ) {
+    fn wrongly_accepted(&mut self, resources: &[Resource<'_>], needs: &version::Needs, version: (u8, u8), text: &str) {
         for resource in resources {
             if let Err(reason) = &resource.place {
                 self.problem(
                     5,
-                    format!(
-                        "{} accepted, but it is {reason}",
-                        place_name(resource.binding)
-                    ),
+                    format!("{} accepted, but it is {reason}", place_name(resource.binding)),
                 );
             }
         }
@@ -614,9 +542,7 @@ impl EntryCheck<'_> {
             let (asked, minor_asked) = version;
             self.problem(
                 7,
-                format!(
-                    "{what} needs MSL {major}.{minor}, but naga writes it for {asked}.{minor_asked}"
-                ),
+                format!("{what} needs MSL {major}.{minor}, but naga writes it for {asked}.{minor_asked}"),
             );
         }
     }
@@ -640,10 +566,7 @@ impl EntryCheck<'_> {
         if reflection.language != Some(version) {
             self.problem(
                 7,
-                format!(
-                    "asked for MSL {version:?}, written for {:?}",
-                    reflection.language
-                ),
+                format!("asked for MSL {version:?}, written for {:?}", reflection.language),
             );
         }
         self.safety(resolved, &safety);
@@ -655,17 +578,13 @@ impl EntryCheck<'_> {
         if names != [msl.name.as_str()] {
             self.problem(
                 1,
-                format!(
-                    "the MSL has the entry points {names:?}, naga says `{}`",
-                    msl.name
-                ),
+                format!("the MSL has the entry points {names:?}, naga says `{}`", msl.name),
             );
             return None;
         }
         let arguments = &reflection.entry_points[0].arguments;
         self.checked.arguments += arguments.len() as u64;
-        let (sizes, bound): (Vec<_>, Vec<_>) =
-            arguments.iter().partition(|argument| is_sizes(argument));
+        let (sizes, bound): (Vec<_>, Vec<_>) = arguments.iter().partition(|argument| is_sizes(argument));
         self.bound(resources, &bound);
         self.unique(arguments);
         self.sizes(resolved, layout, &sizes, reflection.buffer_sizes.as_deref());
@@ -677,27 +596,14 @@ impl EntryCheck<'_> {
         for found in &safety.unguarded {
             self.problem(
                 6,
-                format!(
-                    "line {} of the MSL, `{}`: {}",
-                    found.line, found.function, found.what
-                ),
+                format!("line {} of the MSL, `{}`: {}", found.line, found.function, found.what),
             );
         }
-        let functions = resolved
-            .module
-            .functions
-            .iter()
-            .map(|(_, function)| function);
+        let functions = resolved.module.functions.iter().map(|(_, function)| function);
         let entry = &resolved.module.entry_points[resolved.index].function;
-        let loops: u64 = functions
-            .chain([entry])
-            .map(|function| loops(&function.body))
-            .sum();
+        let loops: u64 = functions.chain([entry]).map(|function| loops(&function.body)).sum();
         if safety.loops != loops {
-            self.problem(
-                6,
-                format!("{} loops in the MSL, {loops} in the module", safety.loops),
-            );
+            self.problem(6, format!("{} loops in the MSL, {loops} in the module", safety.loops));
         }
     }
 
@@ -720,10 +626,7 @@ impl EntryCheck<'_> {
                         let place = place_name(resource.binding);
                         self.problem(
                             1,
-                            format!(
-                                "{place} `{name}` has no argument at {} {index}",
-                                table.name()
-                            ),
+                            format!("{place} `{name}` has no argument at {} {index}", table.name()),
                         );
                     }
                 }
@@ -736,10 +639,7 @@ impl EntryCheck<'_> {
             let at = format!("{} {}", argument.table.name(), argument.index);
             self.problem(
                 1,
-                format!(
-                    "`{}` at {at} is no resource that the entry point uses",
-                    argument.name
-                ),
+                format!("`{}` at {at} is no resource that the entry point uses", argument.name),
             );
         }
     }
@@ -752,20 +652,14 @@ impl EntryCheck<'_> {
             let place = place_name(resource.binding);
             self.problem(
                 1,
-                format!(
-                    "{place} `{name}` should be at {at}, where `{}` is",
-                    argument.name
-                ),
+                format!("{place} `{name}` should be at {at}, where `{}` is", argument.name),
             );
         }
         if argument.argument_buffer {
             return;
         }
         if argument.access == Access::ReadOnly && resource.usage.contains(GlobalUse::WRITE) {
-            self.problem(
-                1,
-                format!("`{}` at {at} is written, but read-only", argument.name),
-            );
+            self.problem(1, format!("`{}` at {at} is written, but read-only", argument.name));
         }
         if argument.access != Access::ReadOnly && !place.mutable {
             if declares_write(resource.global, argument) {
@@ -788,10 +682,7 @@ impl EntryCheck<'_> {
         for argument in arguments {
             if let Some(other) = names.insert((argument.table, argument.index), &argument.name) {
                 let at = format!("{} {}", argument.table.name(), argument.index);
-                self.problem(
-                    2,
-                    format!("`{other}` and `{}` are both at {at}", argument.name),
-                );
+                self.problem(2, format!("`{other}` and `{}` are both at {at}", argument.name));
             }
             if argument.index >= argument.table.limit() {
                 self.checked.refuse(PAST_LIMITS);
@@ -814,18 +705,12 @@ impl EntryCheck<'_> {
         match arguments {
             [] if used && asks_for_length(resolved) => self.problem(3, "_buffer_sizes is missing"),
             [] => {}
-            [argument] if !used => self.problem(
-                3,
-                format!("_buffer_sizes at buffer {} without need", argument.index),
-            ),
+            [argument] if !used => self.problem(3, format!("_buffer_sizes at buffer {} without need", argument.index)),
             [argument] if layout.sizes_slot.map(u32::from) != Some(argument.index) => {
                 let slot = layout.sizes_slot;
                 self.problem(
                     3,
-                    format!(
-                        "_buffer_sizes at buffer {}, the layout says {slot:?}",
-                        argument.index
-                    ),
+                    format!("_buffer_sizes at buffer {}, the layout says {slot:?}", argument.index),
                 );
             }
             [_] => {}
@@ -842,8 +727,7 @@ impl EntryCheck<'_> {
         let bindings: Vec<_> = runtime_arrays(&resolved.module)
             .map(|(_, global)| global.binding)
             .collect();
-        let told = mslmap::runtime_array_bindings(&resolved.module)
-            .map(|told| told.into_iter().map(Some).collect());
+        let told = mslmap::runtime_array_bindings(&resolved.module).map(|told| told.into_iter().map(Some).collect());
         if told.as_ref() != Ok(&bindings) {
             self.problem(
                 3,
@@ -853,13 +737,7 @@ impl EntryCheck<'_> {
     }
 
     /// Property 4: the same entry point, in a module with an unused resource and another entry point in front.
-    fn twin(
-        &mut self,
-        source: &Source<'_>,
-        layout: &StageLayout,
-        settings: &Settings<'_>,
-        expected: &[Slotted],
-    ) {
+    fn twin(&mut self, source: &Source<'_>, layout: &StageLayout, settings: &Settings<'_>, expected: &[Slotted]) {
         let wgsl = format!("{}\n{TWIN}", source.wgsl);
         let wgsl = if has_directives(source.wgsl) {
             wgsl
@@ -873,10 +751,7 @@ impl EntryCheck<'_> {
                 .write(layout, settings.version)?
                 .map_err(|error| error.to_string())?;
             let msl = msl.map_err(|error| error.to_string())?;
-            Ok(places(
-                &read(&msl.text).map_err(|error| error.to_string())?,
-                &msl.name,
-            ))
+            Ok(places(&read(&msl.text).map_err(|error| error.to_string())?, &msl.name))
         });
         match twin {
             Ok(found) if found == expected => {}
@@ -909,19 +784,10 @@ type Slotted = (Table, u32, bool);
 
 /// Where the arguments are, by table and index, and which may write.
 fn places(reflection: &Reflection, function: &str) -> Vec<Slotted> {
-    let entry = reflection
-        .entry_points
-        .iter()
-        .filter(|entry| entry.name == function);
+    let entry = reflection.entry_points.iter().filter(|entry| entry.name == function);
     let arguments = entry.flat_map(|entry| &entry.arguments);
     let mut places: Vec<_> = arguments
-        .map(|argument| {
-            (
-                argument.table,
-                argument.index,
-                argument.access != Access::ReadOnly,
-            )
-        })
+        .map(|argument| (argument.table, argument.index, argument.access != Access::ReadOnly))
         .collect();
     places.sort_unstable();
     places
@@ -939,9 +805,8 @@ fn place_name(binding: ResourceBinding) -> String {
 /// number after an underscore. A name that naga spells otherwise (non-ASCII letters, two underscores) can be any.
 fn is_named_after(msl: &str, wgsl: &str) -> bool {
     let base = wgsl.trim_end_matches('_');
-    let is_plain = !base.is_empty()
-        && base.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !base.contains("__");
+    let is_plain =
+        !base.is_empty() && base.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !base.contains("__");
     !is_plain
         || msl
             .strip_prefix(base)
@@ -953,16 +818,12 @@ fn declares_write(global: &GlobalVariable, argument: &Argument) -> bool {
     match global.space {
         AddressSpace::Storage { access } => access.contains(naga::StorageAccess::STORE),
         // Of handles, storage textures alone have an access; the argument's type says it as the declaration does.
-        AddressSpace::Handle => {
-            argument.table == Table::Texture && !argument.ty.contains("access::sample")
-        }
+        AddressSpace::Handle => argument.table == Table::Texture && !argument.ty.contains("access::sample"),
         _ => false,
     }
 }
 
-fn runtime_arrays(
-    module: &Module,
-) -> impl Iterator<Item = (Handle<GlobalVariable>, &GlobalVariable)> {
+fn runtime_arrays(module: &Module) -> impl Iterator<Item = (Handle<GlobalVariable>, &GlobalVariable)> {
     module
         .global_variables
         .iter()
@@ -993,24 +854,21 @@ fn asks_for_length(resolved: &Resolved) -> bool {
     let entry = &resolved.module.entry_points[resolved.index].function;
     let uses = resolved.uses();
     let types = &resolved.module.types;
-    entry
-        .expressions
-        .iter()
-        .any(|(_, expression)| match *expression {
-            naga::Expression::ArrayLength(_) => true,
-            naga::Expression::Access { base, .. } | naga::Expression::AccessIndex { base, .. } => {
-                let pointee = uses[base].ty.inner_with(types).pointer_base_type();
-                let inner = pointee.as_ref().map(|pointee| pointee.inner_with(types));
-                matches!(
-                    inner,
-                    Some(TypeInner::Array {
-                        size: naga::ArraySize::Dynamic,
-                        ..
-                    })
-                )
-            }
-            _ => false,
-        })
+    entry.expressions.iter().any(|(_, expression)| match *expression {
+        naga::Expression::ArrayLength(_) => true,
+        naga::Expression::Access { base, .. } | naga::Expression::AccessIndex { base, .. } => {
+            let pointee = uses[base].ty.inner_with(types).pointer_base_type();
+            let inner = pointee.as_ref().map(|pointee| pointee.inner_with(types));
+            matches!(
+                inner,
+                Some(TypeInner::Array {
+                    size: naga::ArraySize::Dynamic,
+                    ..
+                })
+            )
+        }
+        _ => false,
+    })
 }
 
 /// The loops in a block.
@@ -1019,9 +877,7 @@ fn loops(block: &naga::Block) -> u64 {
         naga::Statement::Block(block) => loops(block),
         naga::Statement::If { accept, reject, .. } => loops(accept) + loops(reject),
         naga::Statement::Switch { cases, .. } => cases.iter().map(|case| loops(&case.body)).sum(),
-        naga::Statement::Loop {
-            body, continuing, ..
-        } => 1 + loops(body) + loops(continuing),
+        naga::Statement::Loop { body, continuing, .. } => 1 + loops(body) + loops(continuing),
         _ => 0,
     };
     block.iter().map(of_statement).sum()
@@ -1093,15 +949,9 @@ mod tests {
         wgsl: &str,
         overrides: &[(&str, f64)],
     ) -> LayoutCase {
-        let overrides = overrides
-            .iter()
-            .map(|&(key, value)| (key.to_owned(), value))
-            .collect();
+        let overrides = overrides.iter().map(|&(key, value)| (key.to_owned(), value)).collect();
         LayoutCase {
-            groups: groups
-                .iter()
-                .map(|entries| Some(entries.to_vec()))
-                .collect(),
+            groups: groups.iter().map(|entries| Some(entries.to_vec())).collect(),
             system: System {
                 platform: "macos".into(),
                 major,
@@ -1144,23 +994,14 @@ mod tests {
         }";
 
     fn entries() -> [Vec<BindGroupLayoutEntry>; 2] {
-        let first = vec![
-            entry(2, SAMPLER),
-            entry(1, buffer(UNIFORM)),
-            entry(0, buffer(UNIFORM)),
-        ];
+        let first = vec![entry(2, SAMPLER), entry(1, buffer(UNIFORM)), entry(0, buffer(UNIFORM))];
         [first, vec![entry(5, buffer(WRITE))]]
     }
 
     #[test]
     fn a_fitting_shader_has_no_problem() {
         let [first, second] = entries();
-        let checked = check(&case(
-            &[&first, &second],
-            (15, 0),
-            SHADER,
-            &[("count", 3.0)],
-        ));
+        let checked = check(&case(&[&first, &second], (15, 0), SHADER, &[("count", 3.0)]));
         assert_eq!(problems(&checked), []);
         assert_eq!(refused(&checked), []);
         // tint; tint, rows and _buffer_sizes.
@@ -1175,17 +1016,10 @@ mod tests {
         let bad = check(&case(&[], (15, 0), "fn f( {}", &[]));
         assert_eq!(bad.problems.len(), 1);
         assert_eq!(bad.problems[0].property, 0);
-        assert!(
-            bad.problems[0].detail.contains("1:7"),
-            "{}",
-            bad.problems[0].detail
-        );
+        assert!(bad.problems[0].detail.contains("1:7"), "{}", bad.problems[0].detail);
         let mut elsewhere = case(&[], (15, 0), "", &[]);
         elsewhere.system.platform = "plan9".into();
-        assert_eq!(
-            problems(&check(&elsewhere)),
-            [(0, "`plan9` is no platform")]
-        );
+        assert_eq!(problems(&check(&elsewhere)), [(0, "`plan9` is no platform")]);
     }
 
     #[test]
@@ -1195,12 +1029,7 @@ mod tests {
         assert_eq!(problems(&lacking), []);
         assert_eq!(refused(&lacking), [("_buffer_sizes without a slot", 1)]);
         let other = [entry(1, SAMPLER)];
-        let other_kind = check(&case(
-            &[&other, &second],
-            (15, 0),
-            SHADER,
-            &[("count", 3.0)],
-        ));
+        let other_kind = check(&case(&[&other, &second], (15, 0), SHADER, &[("count", 3.0)]));
         assert_eq!(problems(&other_kind), []);
         assert_eq!(refused(&other_kind), [(OTHER_KIND, 2)]);
         let without = check(&case(&[&[], &second], (15, 0), SHADER, &[("count", 3.0)]));
@@ -1252,19 +1081,14 @@ mod tests {
         ];
         assert_eq!(refused(&old), expected);
         let new = check(&case(&[], (11, 0), wgsl, &[]));
-        assert_eq!(
-            (problems(&new), refused(&new), new.translated),
-            (vec![], vec![], 3)
-        );
+        assert_eq!((problems(&new), refused(&new), new.translated), (vec![], vec![], 3));
     }
 
     #[test]
     fn wider_access_and_metals_limits_are_counted() {
         let wgsl = "@group(0) @binding(31) var<storage, read_write> rows: array<u32>;
             @compute @workgroup_size(1) fn c() { rows[0] = 1; }";
-        let mut entries: Vec<_> = (0..31)
-            .map(|binding| entry(binding, buffer(UNIFORM)))
-            .collect();
+        let mut entries: Vec<_> = (0..31).map(|binding| entry(binding, buffer(UNIFORM))).collect();
         entries.push(entry(31, buffer(READ)));
         let checked = check(&case(&[&entries], (15, 0), wgsl, &[]));
         assert_eq!(problems(&checked), []);
@@ -1280,8 +1104,7 @@ mod tests {
             name: "fill".into(),
             stage: Stage::Compute,
         };
-        let layout =
-            StageLayout::new(&[Some(&first), Some(&second)], naga::ShaderStage::Compute).unwrap();
+        let layout = StageLayout::new(&[Some(&first), Some(&second)], naga::ShaderStage::Compute).unwrap();
         let resolved = source.resolved(&fill, &overrides).ok().unwrap();
         let mut msl = resolved.write(&layout, (3, 1)).unwrap().unwrap().unwrap();
         let changed = text(&msl.text);
@@ -1291,13 +1114,7 @@ mod tests {
             entry: &fill,
             checked: Checked::default(),
         };
-        check.text(
-            &resolved,
-            &layout,
-            &resources(&resolved, &layout),
-            (3, 1),
-            &msl,
-        );
+        check.text(&resolved, &layout, &resources(&resolved, &layout), (3, 1), &msl);
         check
             .checked
             .problems
@@ -1330,15 +1147,9 @@ mod tests {
             .map(|(property, detail)| (*property, detail.as_str()))
             .collect();
         let expected = [
-            (
-                1,
-                "group 0 binding 1 `tint` should be at buffer 1, where `rows` is",
-            ),
+            (1, "group 0 binding 1 `tint` should be at buffer 1, where `rows` is"),
             (1, "`rows` at buffer 1 is ReadWrite, but the layout is not"),
-            (
-                1,
-                "group 1 binding 5 `rows` should be at buffer 2, where `tint` is",
-            ),
+            (1, "group 1 binding 5 `rows` should be at buffer 2, where `tint` is"),
             (1, "`tint` at buffer 2 is written, but read-only"),
         ];
         assert_eq!(swapped, expected);
@@ -1359,10 +1170,7 @@ mod tests {
             ["7: asked for MSL (3, 1), written for Some((3, 2))"]
         );
         let unguarded = changed("metal::min(unsigned(i_1)", "metal::max(unsigned(i_1)");
-        assert!(
-            unguarded.iter().all(|found| found.starts_with("6: ")),
-            "{unguarded:?}"
-        );
+        assert!(unguarded.iter().all(|found| found.starts_with("6: ")), "{unguarded:?}");
         assert_eq!(
             changed("while(true)", "if(true)"),
             ["6: 0 loops in the MSL, 1 in the module"]
@@ -1372,5 +1180,33 @@ mod tests {
             ["1: the MSL has the entry points [], naga says `fill`"]
         );
         assert_eq!(changed("{", "").len(), 1);
+    }
+
+    #[test]
+    fn generated_shaders_have_no_problem() {
+        let mut seen = Checked::default();
+        for index in 0..500 {
+            let origin = crate::case::Origin {
+                lane: "shaders".into(),
+                seed: 1,
+                index,
+            };
+            let Some(crate::generators::Made {
+                case: crate::case::Case::Layout(case),
+                ..
+            }) = crate::generators::case(&origin)
+            else {
+                panic!("no case {index}");
+            };
+            let checked = check(&case);
+            let wgsl = case.shader.map(|shader| shader.wgsl).unwrap_or_default();
+            assert_eq!(problems(&checked), [], "case {index}:\n{wgsl}");
+            seen.add(checked);
+        }
+        assert!(seen.translated > 500 && seen.arguments > seen.translated, "{seen:?}");
+        assert!(
+            seen.refused.contains_key(LACKING) && seen.refused.contains_key(OTHER_KIND),
+            "{seen:?}"
+        );
     }
 }

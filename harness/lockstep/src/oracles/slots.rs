@@ -29,7 +29,12 @@ pub fn compare(subject: &LayoutAnswer, reference: &LayoutAnswer) -> Vec<Outcome>
         compare_stage(*stage, a, b, &mut outcomes);
     }
     // GroupSlots refuses nothing, so it has an answer also for a layout that the constructor refuses; there it is nobody's business.
-    let accepted = |stage: Stage| subject.stages.iter().any(|(other, answer)| *other == stage && answer.is_ok());
+    let accepted = |stage: Stage| {
+        subject
+            .stages
+            .iter()
+            .any(|(other, answer)| *other == stage && answer.is_ok())
+    };
     for ((stage, a), (_, b)) in subject.group_slots.iter().zip(&reference.group_slots) {
         if accepted(*stage) {
             outcomes.push(outcome("group slots", *stage, a == b));
@@ -40,16 +45,26 @@ pub fn compare(subject: &LayoutAnswer, reference: &LayoutAnswer) -> Vec<Outcome>
         true => BothAccept,
         false => Differ(format!("{:?} vs {:?}", version(subject), version(reference))),
     };
-    outcomes.push(Outcome { aspect: "version", verdict });
+    outcomes.push(Outcome {
+        aspect: "version",
+        verdict,
+    });
     let option = subject.options.iter().zip(&reference.options).find(|(a, b)| a != b);
     let verdict = option.map_or(BothAccept, |(a, b)| Differ(format!("{}: {} vs {}", a.0, a.1, b.1)));
-    outcomes.push(Outcome { aspect: "options", verdict });
+    outcomes.push(Outcome {
+        aspect: "options",
+        verdict,
+    });
     outcomes
 }
 
 fn outcome(aspect: &'static str, stage: Stage, same: bool) -> Outcome {
     use super::streams::Verdict::{BothAccept, Differ};
-    let verdict = if same { BothAccept } else { Differ(format!("in the {} stage", stage.name())) };
+    let verdict = if same {
+        BothAccept
+    } else {
+        Differ(format!("in the {} stage", stage.name()))
+    };
     Outcome { aspect, verdict }
 }
 
@@ -66,7 +81,10 @@ fn compare_stage(
             outcomes.push(outcome("bases", stage, a.bases == b.bases));
             outcomes.push(outcome("sizes slot", stage, a.sizes_slot == b.sizes_slot));
         }
-        (Err(a), Err(b)) if a == b => outcomes.push(Outcome { aspect: "slots", verdict: BothRefuse }),
+        (Err(a), Err(b)) if a == b => outcomes.push(Outcome {
+            aspect: "slots",
+            verdict: BothRefuse,
+        }),
         (a, b) => {
             let kind = |answer: &Result<StageSlots, String>| match answer {
                 Ok(_) => "accept".to_owned(),
@@ -74,7 +92,10 @@ fn compare_stage(
                 Err(words) => words.split(" g").next().unwrap_or_default().to_owned(),
             };
             let words = format!("{} vs {} in the {} stage", kind(a), kind(b), stage.name());
-            outcomes.push(Outcome { aspect: "slots", verdict: Differ(words) });
+            outcomes.push(Outcome {
+                aspect: "slots",
+                verdict: Differ(words),
+            });
         }
     }
 }

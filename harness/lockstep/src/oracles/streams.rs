@@ -13,7 +13,15 @@ use wire::{Op, Reason};
 use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
 
 /// The parts that are compared, each a row of the report.
-pub const ASPECTS: [&str; 7] = ["header", "decode", "remap", "reads", "ranges", "read check", "descriptor"];
+pub const ASPECTS: [&str; 7] = [
+    "header",
+    "decode",
+    "remap",
+    "reads",
+    "ranges",
+    "read check",
+    "descriptor",
+];
 
 /// How one aspect of one case came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +45,13 @@ pub enum Verdict {
 
 /// Compares the subject's answer with a reference's, aspect by aspect. An aspect that neither came to is left out.
 pub fn compare(subject: &StreamAnswer, reference: &StreamAnswer) -> Vec<Outcome> {
-    let header = |answer: &StreamAnswer| Some(answer.blob.map_err(|reason| Refused { at: 0, op: None, reason }));
+    let header = |answer: &StreamAnswer| {
+        Some(answer.blob.map_err(|reason| Refused {
+            at: 0,
+            op: None,
+            reason,
+        }))
+    };
     let rows = [
         aspect("header", &header(subject), &header(reference)),
         aspect("decode", &subject.decode, &reference.decode),
@@ -71,7 +85,10 @@ fn reads(subject: &StreamAnswer, reference: &StreamAnswer) -> Option<Outcome> {
         (None, _) | (_, None) => return None,
         _ => Verdict::Differ("other reads".into()),
     };
-    Some(Outcome { aspect: "reads", verdict })
+    Some(Outcome {
+        aspect: "reads",
+        verdict,
+    })
 }
 
 /// Two short answers; where they are the same words, what differs is a place or the rewritten words.
@@ -106,7 +123,10 @@ pub fn compare_descriptors(subject: &DescriptorAnswer, reference: &DescriptorAns
         true => Verdict::BothAccept,
         false => Verdict::Differ(differ(&short_descriptor(subject), &short_descriptor(reference))),
     };
-    Outcome { aspect: "descriptor", verdict }
+    Outcome {
+        aspect: "descriptor",
+        verdict,
+    }
 }
 
 fn short_descriptor(answer: &DescriptorAnswer) -> String {

@@ -130,7 +130,11 @@ impl Reader<'_> {
     }
 
     fn refused(&mut self) -> Result<Refused, NotAnAnswer> {
-        Ok(Refused { at: self.word()?, op: self.op()?, reason: self.reason()? })
+        Ok(Refused {
+            at: self.word()?,
+            op: self.op()?,
+            reason: self.reason()?,
+        })
     }
 
     /// A part: 0 and what `accepted` reads, or 1 and what `refused` reads.
@@ -147,7 +151,11 @@ impl Reader<'_> {
     }
 
     fn end(&self) -> Result<(), NotAnAnswer> {
-        if self.at == self.bytes.len() { Ok(()) } else { self.fail("it goes on past its end") }
+        if self.at == self.bytes.len() {
+            Ok(())
+        } else {
+            self.fail("it goes on past its end")
+        }
     }
 }
 
@@ -155,8 +163,14 @@ impl StreamAnswer {
     /// Takes an answer apart; refuses bytes that are none.
     pub fn parse(bytes: &[u8]) -> Result<StreamAnswer, NotAnAnswer> {
         let mut from = Reader { bytes, at: 0 };
-        let mut answer =
-            StreamAnswer { blob: Ok(()), decode: None, remap: None, reads: None, ranges: None, read_check: None };
+        let mut answer = StreamAnswer {
+            blob: Ok(()),
+            decode: None,
+            remap: None,
+            reads: None,
+            ranges: None,
+            read_check: None,
+        };
         answer.blob = from.part(|_| Ok(()), Reader::reason)?;
         if answer.blob.is_ok() {
             answer.decode = Some(from.part(Reader::words, Reader::refused)?);
@@ -166,7 +180,13 @@ impl StreamAnswer {
                 answer.ranges = Some(from.part(|_| Ok(()), Reader::refused)?);
                 answer.read_check = Some(from.part(
                     |_| Ok(()),
-                    |from| Ok(Refused { at: from.word()?, op: None, reason: from.reason()? }),
+                    |from| {
+                        Ok(Refused {
+                            at: from.word()?,
+                            op: None,
+                            reason: from.reason()?,
+                        })
+                    },
                 )?);
             }
             answer.remap = Some(remap);
@@ -185,7 +205,12 @@ fn reads(from: &mut Reader<'_>) -> Result<Vec<Read>, NotAnAnswer> {
         .map(|_| {
             let id = from.word()?;
             let offset = u64::from(from.word()?) | u64::from(from.word()?) << 32;
-            Ok(Read { id, offset, size: from.word()?, window_offset: from.word()? })
+            Ok(Read {
+                id,
+                offset,
+                size: from.word()?,
+                window_offset: from.word()?,
+            })
         })
         .collect()
 }

@@ -88,12 +88,24 @@ pub trait StreamReader: Send {
     fn hear(&mut self) -> Result<BatchAnswers, ReaderFailed>;
 }
 
-/// What a reader of layouts says about one stage: slots by (group, binding), each with its place in the three tables and whether the
-/// shader may write to it.
+/// Where a binding stands in Metal's tables, and whether the shader may write to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Its slot in the buffer table.
+    pub buffer: Option<u32>,
+    /// Its slot in the texture table.
+    pub texture: Option<u32>,
+    /// Its slot in the sampler table.
+    pub sampler: Option<u32>,
+    /// Whether it is writable.
+    pub mutable: bool,
+}
+
+/// What a reader of layouts says about one stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageSlots {
-    /// (buffer, texture, sampler, mutable), by (group, binding).
-    pub slots: BTreeMap<(u32, u32), (Option<u32>, Option<u32>, Option<u32>, bool)>,
+    /// Where each binding that the stage sees stands, by (group, binding).
+    pub slots: BTreeMap<(u32, u32), Place>,
     /// The first buffer, texture and sampler slot of each group; `None` for an absent one.
     pub bases: Vec<Option<[u32; 3]>>,
     /// The slot of `_buffer_sizes`.

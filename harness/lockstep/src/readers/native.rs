@@ -7,7 +7,7 @@ use wire::{Blob, BufferInfo, Cmd, RangeRefusal, Read};
 
 use super::answer::AnswerWriter;
 use super::{
-    Batch, BatchAnswers, DescriptorQuery, LayoutAnswer, LayoutReader, OptionFacts, ReaderFailed, StageSlots,
+    Batch, BatchAnswers, DescriptorQuery, LayoutAnswer, LayoutReader, OptionFacts, Place, ReaderFailed, StageSlots,
     StreamQuery, StreamReader, refusal,
 };
 use crate::case::{BufferFacts, LayoutCase, Stage, System};
@@ -20,7 +20,11 @@ pub type CheckRanges = fn(&[Cmd<'_>], &BTreeMap<u32, BufferFacts>, u32) -> Resul
 
 /// CheckRanges of `wire`.
 pub fn check_ranges(cmds: &[Cmd<'_>], buffers: &BTreeMap<u32, BufferFacts>, bound: u32) -> Result<(), RangeRefusal> {
-    wire::check_ranges(cmds.iter().copied(), |id| buffers.get(&id).map(|buffer| buffer.size), bound)
+    wire::check_ranges(
+        cmds.iter().copied(),
+        |id| buffers.get(&id).map(|buffer| buffer.size),
+        bound,
+    )
 }
 
 /// `wire` and `mslmap`.
@@ -39,7 +43,11 @@ impl Default for Native {
 impl Native {
     /// A reader that is `native` but for its CheckRanges.
     pub fn with_ranges(name: &str, check_ranges: CheckRanges) -> Native {
-        Native { name: name.to_owned(), check_ranges, heard: BatchAnswers::default() }
+        Native {
+            name: name.to_owned(),
+            check_ranges,
+            heard: BatchAnswers::default(),
+        }
     }
 }
 
@@ -50,7 +58,11 @@ impl StreamReader for Native {
 
     fn ask(&mut self, batch: &Batch) -> Result<(), ReaderFailed> {
         self.heard = BatchAnswers {
-            streams: batch.streams.iter().map(|query| answer_stream(query, self.check_ranges)).collect(),
+            streams: batch
+                .streams
+                .iter()
+                .map(|query| answer_stream(query, self.check_ranges))
+                .collect(),
             descriptors: batch.descriptors.iter().map(answer_descriptor).collect(),
         };
         Ok(())
@@ -63,7 +75,9 @@ impl StreamReader for Native {
 
 /// Looks an id up in a map that is ascending by guest.
 pub fn granted(map: &[(u32, u32)], guest: u32) -> Option<u32> {
-    map.binary_search_by_key(&guest, |&(guest, _)| guest).ok().map(|at| map[at].1)
+    map.binary_search_by_key(&guest, |&(guest, _)| guest)
+        .ok()
+        .map(|at| map[at].1)
 }
 
 fn answer_stream(query: &StreamQuery, check_ranges: CheckRanges) -> Vec<u8> {
@@ -114,7 +128,13 @@ fn write_checks(
 ) {
     answer.word(reads.len() as u32);
     for read in reads {
-        for word in [read.id, read.offset as u32, (read.offset >> 32) as u32, read.size, read.window_offset] {
+        for word in [
+            read.id,
+            read.offset as u32,
+            (read.offset >> 32) as u32,
+            read.size,
+            read.window_offset,
+        ] {
             answer.word(word);
         }
     }
@@ -130,7 +150,10 @@ fn write_checks(
         }
     }
     let facts = |id: u32| {
-        buffers.get(&id).map(|buffer| BufferInfo { size: buffer.size, map_read: buffer.usage & MAP_READ != 0 })
+        buffers.get(&id).map(|buffer| BufferInfo {
+            size: buffer.size,
+            map_read: buffer.usage & MAP_READ != 0,
+        })
     };
     match wire::check_reads(reads, facts, u64::from(query.window)) {
         Ok(()) => answer.word(0),
@@ -205,23 +228,38 @@ pub fn system(system: &System) -> (mslmap::Platform, mslmap::OsVersion) {
         "visionos" => mslmap::Platform::VisionOs,
         _ => mslmap::Platform::MacOs,
     };
-    (platform, mslmap::OsVersion { major: system.major, minor: system.minor, patch: 0 })
+    (
+        platform,
+        mslmap::OsVersion {
+            major: system.major,
+            minor: system.minor,
+            patch: 0,
+        },
+    )
 }
 
-fn stage_slots(
-    groups: &[Option<&[wgpu_types::BindGroupLayoutEntry]>],
-    stage: Stage,
-) -> Result<StageSlots, String> {
+fn stage_slots(groups: &[Option<&[wgpu_types::BindGroupLayoutEntry]>], stage: Stage) -> Result<StageSlots, String> {
     let layout = mslmap::StageLayout::new(groups, stage.naga()).map_err(words)?;
     let slots = layout.resources.iter().map(|(at, target)| {
         let sampler = match target.sampler {
             Some(msl::BindSamplerTarget::Resource(slot)) => Some(u32::from(slot)),
             _ => None,
         };
-        let place = (target.buffer.map(u32::from), target.texture.map(u32::from), sampler, target.mutable);
-        ((at.group, at.binding), place)
+        let (buffer, texture) = (target.buffer.map(u32::from), target.texture.map(u32::from));
+        (
+            (at.group, at.binding),
+            Place {
+                buffer,
+                texture,
+                sampler,
+                mutable: target.mutable,
+            },
+        )
     });
-    let bases = layout.group_base.iter().map(|base| base.map(|base| [base.buffers, base.textures, base.samplers]));
+    let bases = layout
+        .group_base
+        .iter()
+        .map(|base| base.map(|base| [base.buffers, base.textures, base.samplers]));
     Ok(StageSlots {
         slots: slots.collect(),
         bases: bases.collect(),
@@ -235,7 +273,9 @@ fn words(error: mslmap::LayoutError) -> String {
         E::DuplicateBinding { group, binding } => refusal::duplicate(group, binding),
         E::TooManyGroups { .. } => refusal::TOO_MANY_GROUPS.into(),
         E::UnsupportedStage(..) => refusal::STAGE.into(),
-        E::SlotTooHigh { table, group, binding, .. } => refusal::slot(table_name(table), group, binding),
+        E::SlotTooHigh {
+            table, group, binding, ..
+        } => refusal::slot(table_name(table), group, binding),
         E::SizesSlotTooHigh { .. } => refusal::SIZES_SLOT.into(),
         E::BindingArray { group, binding } => refusal::binding_array(group, binding),
         E::ExternalTexture { group, binding } => refusal::external_texture(group, binding),
@@ -260,7 +300,10 @@ pub fn option_facts(options: &msl::Options) -> OptionFacts {
         ("image load bounds checks", format!("{:?}", checks.image_load)),
         ("binding array bounds checks", format!("{:?}", checks.binding_array)),
         ("fake missing bindings", options.fake_missing_bindings.to_string()),
-        ("zero-initialised workgroup memory", options.zero_initialize_workgroup_memory.to_string()),
+        (
+            "zero-initialised workgroup memory",
+            options.zero_initialize_workgroup_memory.to_string(),
+        ),
         ("bounded loops", options.force_loop_bounding.to_string()),
         ("bindings of its own", options.per_entry_point_map.len().to_string()),
     ]

@@ -42,17 +42,29 @@ pub struct Process {
 impl Process {
     /// A reader that `command` starts. It is started at the first question.
     pub fn new(name: &str, deadline: Duration, command: impl Fn() -> Command + Send + 'static) -> Process {
-        Process { name: name.to_owned(), command: Box::new(command), deadline, running: None, due: None }
+        Process {
+            name: name.to_owned(),
+            command: Box::new(command),
+            deadline,
+            running: None,
+            due: None,
+        }
     }
 
     fn failed(&mut self, why: impl std::fmt::Display) -> ReaderFailed {
         self.due = None;
-        let ended = self.running.take().and_then(|mut running| running.child.try_wait().ok().flatten());
+        let ended = self
+            .running
+            .take()
+            .and_then(|mut running| running.child.try_wait().ok().flatten());
         let why = match ended {
             Some(status) => format!("{why} (it ended with {status})"),
             None => why.to_string(),
         };
-        ReaderFailed { reader: self.name.clone(), why }
+        ReaderFailed {
+            reader: self.name.clone(),
+            why,
+        }
     }
 
     fn start(&mut self) -> Result<(), ReaderFailed> {
@@ -82,7 +94,9 @@ impl Process {
     }
 
     fn receive(&mut self, kind: u32) -> Result<Vec<u8>, ReaderFailed> {
-        let Some(running) = &self.running else { return Err(self.failed("it is not running")) };
+        let Some(running) = &self.running else {
+            return Err(self.failed("it is not running"));
+        };
         match running.from.recv_timeout(self.deadline) {
             Ok(Ok((got, payload))) if got == kind => Ok(payload),
             Ok(Ok((got, _))) => Err(self.failed(format!("a frame of type {got} where {kind} was due"))),
@@ -142,7 +156,9 @@ impl StreamReader for Process {
     }
 
     fn hear(&mut self) -> Result<BatchAnswers, ReaderFailed> {
-        let Some((streams, descriptors)) = self.due.take() else { return Err(self.failed("it was asked nothing")) };
+        let Some((streams, descriptors)) = self.due.take() else {
+            return Err(self.failed("it was asked nothing"));
+        };
         Ok(BatchAnswers {
             streams: self.receive_answers(protocol::STREAMS, streams)?,
             descriptors: self.receive_answers(protocol::DESCRIPTORS, descriptors)?,

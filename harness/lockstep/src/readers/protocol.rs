@@ -96,11 +96,16 @@ pub fn read_frame(from: &mut impl Read) -> io::Result<Option<(u32, Vec<u8>)>> {
     if head.is_empty() {
         return Ok(None);
     }
-    let Ok(head) = <[u8; 8]>::try_from(head) else { return Err(io::ErrorKind::UnexpectedEof.into()) };
+    let Ok(head) = <[u8; 8]>::try_from(head) else {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    };
     let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     let (length, kind) = (word(0), word(4));
     if !(4..=MAX_FRAME).contains(&length) {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a frame of {length} bytes")));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("a frame of {length} bytes"),
+        ));
     }
     let mut payload = Vec::new();
     let due = u64::from(length - 4);
@@ -115,7 +120,9 @@ pub fn answers(payload: &[u8], due: usize) -> io::Result<Vec<Vec<u8>>> {
     let nonsense = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
     let mut rest = payload;
     let word = |rest: &mut &[u8]| -> io::Result<u32> {
-        let (four, after) = rest.split_at_checked(4).ok_or_else(|| nonsense("a frame that ends early".into()))?;
+        let (four, after) = rest
+            .split_at_checked(4)
+            .ok_or_else(|| nonsense("a frame that ends early".into()))?;
         *rest = after;
         Ok(u32::from_le_bytes(four.try_into().unwrap_or_default()))
     };
@@ -126,10 +133,15 @@ pub fn answers(payload: &[u8], due: usize) -> io::Result<Vec<Vec<u8>>> {
     let mut list = Vec::with_capacity(count);
     for _ in 0..count {
         let length = word(&mut rest)? as usize;
-        let (answer, after) =
-            rest.split_at_checked(length).ok_or_else(|| nonsense("an answer past its frame".into()))?;
+        let (answer, after) = rest
+            .split_at_checked(length)
+            .ok_or_else(|| nonsense("an answer past its frame".into()))?;
         list.push(answer.to_vec());
         rest = after;
     }
-    if rest.is_empty() { Ok(list) } else { Err(nonsense("a frame longer than its answers".into())) }
+    if rest.is_empty() {
+        Ok(list)
+    } else {
+        Err(nonsense("a frame longer than its answers".into()))
+    }
 }

@@ -1,7 +1,7 @@
 //! The slot model of slots.md section 5: the reference reader of layouts, written from the page in another shape than `mslmap`.
 
 use super::native::option_facts;
-use super::{LayoutAnswer, LayoutReader, StageSlots, refusal};
+use super::{LayoutAnswer, LayoutReader, Place, StageSlots, refusal};
 use crate::case::{LayoutCase, Stage};
 
 /// `reference/slot-model`.
@@ -44,23 +44,27 @@ fn expected_options() -> naga::back::msl::Options {
     }
 }
 
-fn stage_slots(
-    groups: &[Option<&[wgpu_types::BindGroupLayoutEntry]>],
-    stage: Stage,
-) -> Result<StageSlots, String> {
+fn stage_slots(groups: &[Option<&[wgpu_types::BindGroupLayoutEntry]>], stage: Stage) -> Result<StageSlots, String> {
     let model = slot_model::stage(groups, stage.naga()).map_err(words)?;
     let slots = model.slots.iter().map(|slot| {
         let at = |table| (slot.table == table).then_some(slot.slot);
-        let place = (
-            at(slot_model::Table::Buffer),
-            at(slot_model::Table::Texture),
-            at(slot_model::Table::Sampler),
-            slot.mutable,
-        );
+        let place = Place {
+            buffer: at(slot_model::Table::Buffer),
+            texture: at(slot_model::Table::Texture),
+            sampler: at(slot_model::Table::Sampler),
+            mutable: slot.mutable,
+        };
         ((slot.group, slot.binding), place)
     });
-    let bases = model.bases.iter().map(|base| base.map(|base| [base.buffers, base.textures, base.samplers]));
-    Ok(StageSlots { slots: slots.collect(), bases: bases.collect(), sizes_slot: model.sizes_slot })
+    let bases = model
+        .bases
+        .iter()
+        .map(|base| base.map(|base| [base.buffers, base.textures, base.samplers]));
+    Ok(StageSlots {
+        slots: slots.collect(),
+        bases: bases.collect(),
+        sizes_slot: model.sizes_slot,
+    })
 }
 
 fn words(refused: slot_model::Refused) -> String {

@@ -19,11 +19,7 @@ pub fn thousands(number: u64) -> String {
 
 /// A number and its noun: `1 case`, `1,200 cases`.
 pub fn count(number: u64, one: &str, many: &str) -> String {
-    format!(
-        "{} {}",
-        thousands(number),
-        if number == 1 { one } else { many }
-    )
+    format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
 /// How many of a whole, in whole percents, cut off rather than rounded: 100 % is said of all alone, 0 % of none alone.
@@ -62,16 +58,11 @@ pub fn span(seconds: f64) -> String {
 pub fn date(epoch: u64) -> String {
     let days = epoch / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
     let year = era * 400 + year_of_era + u64::from(month <= 2);
     format!(
         "{year:04}-{month:02}-{day:02} {:02}:{:02} UTC",
@@ -97,10 +88,7 @@ pub fn plain(text: &str) -> String {
 
 /// Counts by name, the largest first, equal ones by name.
 pub fn by_count(counts: &BTreeMap<String, u64>) -> Vec<(&str, u64)> {
-    let mut list: Vec<_> = counts
-        .iter()
-        .map(|(name, &count)| (name.as_str(), count))
-        .collect();
+    let mut list: Vec<_> = counts.iter().map(|(name, &count)| (name.as_str(), count)).collect();
     list.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     list
 }
@@ -151,11 +139,7 @@ pub fn verdict(results: &Results) -> Verdict {
             count(results.not_run.len() as u64, "part", "parts")
         ));
     }
-    Verdict {
-        tone,
-        headline,
-        beside,
-    }
+    Verdict { tone, headline, beside }
 }
 
 /// Cases of all lanes.

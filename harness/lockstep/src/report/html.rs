@@ -5,9 +5,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Output, State, UndefinedBehavior, Value};
 use serde_json::json;
 
-use super::figures::{
-    Tone, by_count, cases, count, date, percent, plain, rate, span, thousands, verdict,
-};
+use super::figures::{Tone, by_count, cases, count, date, percent, plain, rate, span, thousands, verdict};
 use super::results::{EngineRow, Grid, Results};
 
 const TEMPLATE: &str = include_str!("../../../../reports/report.html.jinja");
@@ -29,30 +27,20 @@ pub fn page(results: &Results) -> String {
 fn environment() -> Environment<'static> {
     let mut env = Environment::new();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     env.set_syntax(syntax.expect("the usual delimiters"));
     env.set_formatter(shown_plainly);
     env.add_filter("thousands", thousands);
-    env.add_filter("span", |seconds: Option<f64>| {
-        seconds.map_or("–".to_owned(), span)
-    });
+    env.add_filter("span", |seconds: Option<f64>| seconds.map_or("–".to_owned(), span));
     env.add_filter("counted", |number: u64, one: String, many: String| {
         count(number, &one, &many)
     });
-    env.add_template(NAME, TEMPLATE)
-        .expect("the template is well formed");
+    env.add_template(NAME, TEMPLATE).expect("the template is well formed");
     env
 }
 
 /// Spells out what would not show as it is written, then escapes. What a macro wrote went through here already, piece by piece.
-fn shown_plainly(
-    out: &mut Output<'_>,
-    state: &mut State<'_, '_>,
-    value: &Value,
-) -> Result<(), minijinja::Error> {
+fn shown_plainly(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), minijinja::Error> {
     let text = value
         .as_str()
         .filter(|_| !value.is_safe())
@@ -68,10 +56,7 @@ fn view(results: &Results) -> Value {
         Tone::Caution => "caution",
         Tone::Bad => "bad",
     };
-    let left_to_device = results
-        .engines
-        .iter()
-        .map(|engine| by_count(&engine.left_to_device));
+    let left_to_device = results.engines.iter().map(|engine| by_count(&engine.left_to_device));
     Value::from(Serde(json!({
         "r": results,
         "tone": tone,
@@ -93,15 +78,10 @@ fn tiles(results: &Results) -> Vec<(&str, String, String)> {
     let engines = |number: fn(&EngineRow) -> u64| results.engines.iter().map(number).sum::<u64>();
     let compared = results.comparisons.iter().map(|row| row.compared).sum();
     let differ: u64 = results.comparisons.iter().map(|row| row.differ()).sum();
-    let (reached, possible) = results
-        .coverage
-        .grids
-        .iter()
-        .fold((0, 0), |(reached, possible), grid| {
-            (reached + grid.reached(), possible + grid.possible())
-        });
-    let rate = rate(cases(results), results.seconds)
-        .map_or(String::new(), |rate| format!("{rate} a second"));
+    let (reached, possible) = results.coverage.grids.iter().fold((0, 0), |(reached, possible), grid| {
+        (reached + grid.reached(), possible + grid.possible())
+    });
+    let rate = rate(cases(results), results.seconds).map_or(String::new(), |rate| format!("{rate} a second"));
     vec![
         ("cases", thousands(cases(results)), rate),
         (
@@ -112,18 +92,12 @@ fn tiles(results: &Results) -> Vec<(&str, String, String)> {
         (
             "MSL arguments checked",
             thousands(results.msl.arguments),
-            format!(
-                "in {}",
-                count(results.msl.translated, "entry point", "entry points")
-            ),
+            format!("in {}", count(results.msl.translated, "entry point", "entry points")),
         ),
         (
             "streams replayed",
             thousands(engines(|engine| engine.replays)),
-            format!(
-                "on {}",
-                count(results.engines.len() as u64, "engine", "engines")
-            ),
+            format!("on {}", count(results.engines.len() as u64, "engine", "engines")),
         ),
         (
             "bytes compared",
@@ -137,11 +111,7 @@ fn tiles(results: &Results) -> Vec<(&str, String, String)> {
             } else {
                 percent(reached as u64, possible as u64)
             },
-            format!(
-                "{} of {}",
-                thousands(reached as u64),
-                thousands(possible as u64)
-            ),
+            format!("{} of {}", thousands(reached as u64), thousands(possible as u64)),
         ),
     ]
 }
@@ -157,20 +127,8 @@ fn rates(results: &Results) -> Vec<Option<String>> {
 /// A grid with its cells' looks.
 fn grid(grid: &Grid) -> serde_json::Value {
     let (reached, possible) = (grid.reached() as u64, grid.possible() as u64);
-    let most = grid
-        .cells
-        .iter()
-        .flatten()
-        .flatten()
-        .copied()
-        .max()
-        .unwrap_or(0);
-    let looks = |cells: &Vec<Option<u64>>| {
-        cells
-            .iter()
-            .map(|&cell| (look(cell, most), cell))
-            .collect::<Vec<_>>()
-    };
+    let most = grid.cells.iter().flatten().flatten().copied().max().unwrap_or(0);
+    let looks = |cells: &Vec<Option<u64>>| cells.iter().map(|&cell| (look(cell, most), cell)).collect::<Vec<_>>();
     let rows = grid
         .rows
         .iter()
@@ -207,7 +165,7 @@ fn look(cell: Option<u64>, most: u64) -> &'static str {
 
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map_or(String::new(), |first| {
-        first.to_uppercase().chain(chars).collect()
-    })
+    chars
+        .next()
+        .map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }

@@ -14,8 +14,7 @@ use results::Results;
 
 /// Writes the results as JSON (`reports/results.schema.json` says how), at once: a reader sees the old file or the new one.
 pub fn write_json(results: &Results, path: &Path) -> anyhow::Result<()> {
-    let mut json =
-        serde_json::to_string_pretty(results).map_err(|error| cannot_write(path, &error))?;
+    let mut json = serde_json::to_string_pretty(results).map_err(|error| cannot_write(path, &error))?;
     json.push('\n');
     write(path, &json)
 }

@@ -115,8 +115,6 @@ pub struct EngineRow {
     pub table: GpuTable,
     /// Over accepted streams: the GPU's refusals that section 5 of wire.md leaves to the device, by what they were about.
     pub left_to_device: BTreeMap<String, u64>,
-    /// Where this engine is known to differ from WebGPU, by the ledger's words, and how often it did.
-    pub known: BTreeMap<String, u64>,
 }
 
 impl EngineRow {
@@ -128,10 +126,8 @@ impl EngineRow {
         self.not_foretold += other.not_foretold;
         self.devices_lost += other.devices_lost;
         self.table.add(&other.table);
-        for (counts, more) in [(&mut self.left_to_device, &other.left_to_device), (&mut self.known, &other.known)] {
-            for (what, count) in more {
-                *counts.entry(what.clone()).or_default() += count;
-            }
+        for (what, count) in &other.left_to_device {
+            *self.left_to_device.entry(what.clone()).or_default() += count;
         }
     }
 }
@@ -151,8 +147,6 @@ pub struct GpuTable {
     pub over_refusal: u64,
     /// Refused; the device already refused an earlier command, so nothing is shown.
     pub masked: u64,
-    /// Refused; the engine is known to let it pass. See [`EngineRow::known`].
-    pub known: u64,
 }
 
 impl GpuTable {
@@ -163,7 +157,6 @@ impl GpuTable {
         self.right += other.right;
         self.over_refusal += other.over_refusal;
         self.masked += other.masked;
-        self.known += other.known;
     }
 }
 

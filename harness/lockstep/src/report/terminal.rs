@@ -2,9 +2,7 @@
 
 use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
 
-use super::figures::{
-    Tone, by_count, cases, count, percent, plain, rate, span, thousands, verdict,
-};
+use super::figures::{Tone, by_count, cases, count, percent, plain, rate, span, thousands, verdict};
 use super::results::{Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Results};
 
 /// Columns that the summary keeps to; a command to copy may be longer.
@@ -15,10 +13,7 @@ const NAMES: usize = 8;
 const FINDINGS: usize = 20;
 /// The meaning of the GPU table's cells.
 const GPU_MEANING: [(&str, &str); 6] = [
-    (
-        "sound",
-        "accepted; no validation error, and the bytes match the shadow",
-    ),
+    ("sound", "accepted; no validation error, and the bytes match the shadow"),
     (
         "got through",
         "accepted; error over a covered range, device lost or other bytes: the worst",
@@ -40,27 +35,12 @@ pub fn summary(results: &Results, color: bool) -> String {
     let paint = Paint(color);
     let mut out = vec![head(results, paint)];
     section(&mut out, paint, "Cases", lanes(results, paint));
-    section(
-        &mut out,
-        paint,
-        "Comparisons",
-        comparisons(&results.comparisons, paint),
-    );
+    section(&mut out, paint, "Comparisons", comparisons(&results.comparisons, paint));
     section(&mut out, paint, "MSL", msl(results, paint));
     section(&mut out, paint, "GPU", gpu(&results.engines, paint));
-    section(
-        &mut out,
-        paint,
-        "Coverage",
-        coverage(&results.coverage.grids, paint),
-    );
+    section(&mut out, paint, "Coverage", coverage(&results.coverage.grids, paint));
     section(&mut out, paint, "Not run", not_run(&results.not_run, paint));
-    section(
-        &mut out,
-        paint,
-        "Findings",
-        findings(&results.findings, paint),
-    );
+    section(&mut out, paint, "Findings", findings(&results.findings, paint));
     out.push(String::new());
     out.extend(last_lines(results, paint));
     out.push(String::new());
@@ -73,10 +53,7 @@ struct Paint(bool);
 
 impl Paint {
     fn with(self, style: Style, text: impl AsRef<str>) -> String {
-        style
-            .force_styling(self.0)
-            .apply_to(text.as_ref())
-            .to_string()
+        style.force_styling(self.0).apply_to(text.as_ref()).to_string()
     }
 
     fn strong(self, text: impl AsRef<str>) -> String {
@@ -99,11 +76,7 @@ impl Paint {
     /// A count that should be 0.
     fn unwanted(self, number: u64) -> String {
         let text = thousands(number);
-        if number > 0 {
-            self.tone(Tone::Bad, text)
-        } else {
-            text
-        }
+        if number > 0 { self.tone(Tone::Bad, text) } else { text }
     }
 }
 
@@ -113,13 +86,11 @@ fn section(out: &mut Vec<String>, paint: Paint, title: &str, lines: Vec<String>)
     }
     out.push(String::new());
     out.push(paint.strong(title));
-    out.extend(lines.into_iter().map(|line| {
-        if line.is_empty() {
-            line
-        } else {
-            format!("  {line}")
-        }
-    }));
+    out.extend(
+        lines
+            .into_iter()
+            .map(|line| if line.is_empty() { line } else { format!("  {line}") }),
+    );
 }
 
 fn head(results: &Results, paint: Paint) -> String {
@@ -154,10 +125,7 @@ fn lanes(results: &Results, paint: Paint) -> Vec<String> {
         return vec![paint.tone(Tone::Caution, "no kind of case was asked for")];
     }
     table(
-        results
-            .lanes
-            .iter()
-            .map(|lane| lane_row(lane, results.seconds, paint)),
+        results.lanes.iter().map(|lane| lane_row(lane, results.seconds, paint)),
         "lrrr",
     )
 }
@@ -165,11 +133,7 @@ fn lanes(results: &Results, paint: Paint) -> Vec<String> {
 fn lane_row(lane: &Lane, seconds: f64, paint: Paint) -> Vec<String> {
     let name = fit(&lane.name, 24);
     if lane.cases == 0 {
-        return vec![
-            name,
-            "0".to_owned(),
-            paint.tone(Tone::Caution, "no case ran"),
-        ];
+        return vec![name, "0".to_owned(), paint.tone(Tone::Caution, "no case ran")];
     }
     let rate = rate(lane.cases, seconds).map_or(String::new(), |rate| format!("{rate} a second"));
     vec![
@@ -227,10 +191,7 @@ fn gpu(engines: &[EngineRow], paint: Paint) -> Vec<String> {
     if engines.is_empty() {
         return vec![paint.tone(Tone::Caution, "no engine replayed anything")];
     }
-    let mut lines: Vec<String> = engines
-        .iter()
-        .flat_map(|engine| engine_lines(engine, paint))
-        .collect();
+    let mut lines: Vec<String> = engines.iter().flat_map(|engine| engine_lines(engine, paint)).collect();
     let meaning = GPU_MEANING
         .iter()
         .map(|(name, meaning)| vec![paint.faint(name), paint.faint(meaning)]);
@@ -250,10 +211,7 @@ fn engine_lines(engine: &EngineRow, paint: Paint) -> Vec<String> {
     } else {
         lines.extend(wrapped("", &engine_facts(engine), 2));
         lines.extend(two_by_two(engine, paint));
-        lines.extend(tally(
-            "left to the device",
-            &by_count(&engine.left_to_device),
-        ));
+        lines.extend(tally("left to the device", &by_count(&engine.left_to_device)));
     }
     lines.push(String::new());
     lines
@@ -280,10 +238,7 @@ fn engine_facts(engine: &EngineRow) -> String {
         ));
     }
     if engine.devices_lost > 0 {
-        facts.push_str(&format!(
-            ", {} lost",
-            count(engine.devices_lost, "device", "devices")
-        ));
+        facts.push_str(&format!(", {} lost", count(engine.devices_lost, "device", "devices")));
     }
     facts
 }
@@ -292,11 +247,7 @@ fn two_by_two(engine: &EngineRow, paint: Paint) -> Vec<String> {
     let cells = &engine.table;
     let row = |name: &str, cells: [(String, &str); 3]| {
         let mut row = vec![name.to_owned()];
-        row.extend(
-            cells
-                .into_iter()
-                .flat_map(|(number, word)| [number, word.to_owned()]),
-        );
+        row.extend(cells.into_iter().flat_map(|(number, word)| [number, word.to_owned()]));
         row
     };
     let title = |text: &'static str| (String::new(), text);
@@ -308,9 +259,7 @@ fn two_by_two(engine: &EngineRow, paint: Paint) -> Vec<String> {
             title("GPU: error elsewhere"),
         ],
     );
-    titles
-        .iter_mut()
-        .for_each(|title| *title = paint.faint(&*title));
+    titles.iter_mut().for_each(|title| *title = paint.faint(&*title));
     let accepts = [
         (thousands(cells.sound), "sound"),
         (paint.unwanted(cells.got_through), "got through"),
@@ -365,10 +314,7 @@ fn missed(grid: &Grid) -> Vec<String> {
         })
         .collect();
     if missed.len() > NAMES {
-        names.push(format!(
-            "and {} more",
-            thousands((missed.len() - NAMES) as u64)
-        ));
+        names.push(format!("and {} more", thousands((missed.len() - NAMES) as u64)));
     }
     wrapped("  not reached:", &plain(&names.join(", ")), 4)
 }
@@ -424,11 +370,7 @@ fn tally(title: &str, counts: &[(&str, u64)]) -> Vec<String> {
         .collect();
     if counts.len() > NAMES {
         let rest = counts[NAMES..].iter().map(|(_, count)| count).sum();
-        names.push(format!(
-            "{} more kinds {}",
-            counts.len() - NAMES,
-            thousands(rest)
-        ));
+        names.push(format!("{} more kinds {}", counts.len() - NAMES, thousands(rest)));
     }
     wrapped(&format!("{title}:"), &names.join(", "), 2)
 }
@@ -453,11 +395,7 @@ fn table(rows: impl IntoIterator<Item = Vec<String>>, aligned: &str) -> Vec<Stri
         .map(|(i, side)| {
             (
                 width(i).unwrap_or(0),
-                if side == 'r' {
-                    Alignment::Right
-                } else {
-                    Alignment::Left
-                },
+                if side == 'r' { Alignment::Right } else { Alignment::Left },
             )
         })
         .collect();

@@ -66,17 +66,13 @@ pub fn bring(environment: &Environment, say: &mut dyn FnMut(&str)) -> Found {
     let names = format!("{} and {}", deno_name(environment), dawn_name(environment));
     let Some(npm) = environment.program("npm") else {
         let deno = pinned(&environment.root, "deno");
-        let mend =
-            format!("install Node.js with npm (or put deno {deno} on the PATH) and run {BRING}");
+        let mend = format!("install Node.js with npm (or put deno {deno} on the PATH) and run {BRING}");
         return because(find(environment, ""), "npm is not on the PATH", &mend);
     };
     say(&format!("{names}: installing from npm into .lockstep/npm"));
     let start = Instant::now();
     match install(environment, &npm) {
-        Ok(()) => say(&format!(
-            "{names}: installed in {:.1} s",
-            start.elapsed().as_secs_f64()
-        )),
+        Ok(()) => say(&format!("{names}: installed in {:.1} s", start.elapsed().as_secs_f64())),
         Err(error) => {
             let mend = format!("check the network and npm, then run {BRING}");
             return because(find(environment, ""), &format!("{error:#}"), &mend);
@@ -84,9 +80,7 @@ pub fn bring(environment: &Environment, say: &mut dyn FnMut(&str)) -> Found {
     }
     find(
         environment,
-        &format!(
-            "report it with the output of `cargo lockstep doctor`, or remove .lockstep and run {BRING}"
-        ),
+        &format!("report it with the output of `cargo lockstep doctor`, or remove .lockstep and run {BRING}"),
     )
 }
 
@@ -107,8 +101,7 @@ fn because((deno, dawn): Found, why: &str, mend: &str) -> Found {
 fn find(environment: &Environment, mend: &str) -> Found {
     let deno = find_deno(environment).or_else(|why| deno_on_path(environment).ok_or(why));
     let deno = deno.map_err(|why| Missing::new(deno_name(environment), why, mend));
-    let dawn =
-        find_dawn(environment).map_err(|why| Missing::new(dawn_name(environment), why, mend));
+    let dawn = find_dawn(environment).map_err(|why| Missing::new(dawn_name(environment), why, mend));
     (deno, dawn)
 }
 
@@ -119,27 +112,17 @@ fn find_deno(environment: &Environment) -> Result<PathBuf, String> {
     } else {
         "deno"
     };
-    let deno = modules
-        .join("@deno")
-        .join(platform(environment)?.0)
-        .join(program);
+    let deno = modules.join("@deno").join(platform(environment)?.0).join(program);
     if !deno.is_file() {
         return Err("npm brought none for this platform".to_owned());
     }
-    answers_with(
-        &deno,
-        &pinned(&environment.root, "deno"),
-        environment.limits.answer,
-    )?;
+    answers_with(&deno, &pinned(&environment.root, "deno"), environment.limits.answer)?;
     Ok(deno)
 }
 
 fn find_dawn(environment: &Environment) -> Result<PathBuf, String> {
     let webgpu = installed(environment)?.join("webgpu");
-    let library = webgpu
-        .join("dist")
-        .join(platform(environment)?.1)
-        .join("dawn.node");
+    let library = webgpu.join("dist").join(platform(environment)?.1).join("dawn.node");
     if !library.is_file() {
         return Err("npm brought none for this platform".to_owned());
     }
@@ -154,12 +137,7 @@ fn find_dawn(environment: &Environment) -> Result<PathBuf, String> {
 /// Someone who has the very version on the path needs no npm for it.
 fn deno_on_path(environment: &Environment) -> Option<PathBuf> {
     let deno = environment.program("deno")?;
-    answers_with(
-        &deno,
-        &pinned(&environment.root, "deno"),
-        environment.limits.answer,
-    )
-    .ok()?;
+    answers_with(&deno, &pinned(&environment.root, "deno"), environment.limits.answer).ok()?;
     Some(deno)
 }
 
@@ -171,12 +149,9 @@ fn installed(environment: &Environment) -> Result<PathBuf, String> {
     }
     let reference = environment.root.join("reference");
     for file in PIN_FILES {
-        let pins = fs::read(reference.join(file))
-            .map_err(|error| format!("cannot read reference/{file}: {error}"))?;
+        let pins = fs::read(reference.join(file)).map_err(|error| format!("cannot read reference/{file}: {error}"))?;
         if !fs::read(folder.join(file)).is_ok_and(|installed| installed == pins) {
-            return Err(format!(
-                "what is installed is not what reference/{file} says"
-            ));
+            return Err(format!("what is installed is not what reference/{file} says"));
         }
     }
     Ok(folder.join("node_modules"))
@@ -186,12 +161,7 @@ fn platform(environment: &Environment) -> Result<(&'static str, &'static str), S
     let row = PLATFORMS
         .iter()
         .find(|row| (row.0, row.1) == (environment.os, environment.arch));
-    let row = row.ok_or_else(|| {
-        format!(
-            "npm has none for {} on {}",
-            environment.os, environment.arch
-        )
-    })?;
+    let row = row.ok_or_else(|| format!("npm has none for {} on {}", environment.os, environment.arch))?;
     Ok((row.2, row.3))
 }
 
@@ -202,15 +172,12 @@ fn answers_with(deno: &Path, version: &str, limit: Duration) -> Result<(), Strin
         .arg("--version")
         .env("NO_COLOR", "1")
         .env("DENO_NO_UPDATE_CHECK", "1");
-    let ran = process::run(&mut command, limit)
-        .map_err(|error| format!("{} does not start: {error}", deno.display()))?;
+    let ran =
+        process::run(&mut command, limit).map_err(|error| format!("{} does not start: {error}", deno.display()))?;
     let first = ran.output.lines().next().unwrap_or("nothing");
     match (ran.status, first.split_whitespace().nth(1)) {
         (Some(status), Some(said)) if status.success() && said == version => Ok(()),
-        (Some(_), _) => Err(format!(
-            "{} answers `--version` with: {first}",
-            deno.display()
-        )),
+        (Some(_), _) => Err(format!("{} answers `--version` with: {first}", deno.display())),
         (None, _) => Err(format!(
             "{} did not answer `--version` in {} s",
             deno.display(),
@@ -229,28 +196,21 @@ fn install(environment: &Environment, npm: &Path) -> anyhow::Result<()> {
         .context("cannot make a folder")?;
     for file in PIN_FILES {
         let from = environment.root.join("reference").join(file);
-        fs::copy(&from, beside.path().join(file))
-            .with_context(|| format!("cannot copy {}", from.display()))?;
+        fs::copy(&from, beside.path().join(file)).with_context(|| format!("cannot copy {}", from.display()))?;
     }
     run_npm(environment, npm, beside.path())?;
     let (beside, place) = (beside.keep(), folder.join("npm"));
     if place.exists() {
         // Away first, since a folder does not replace a folder that holds something.
-        let old = tempfile::Builder::new()
-            .prefix("npm.")
-            .tempdir_in(&folder)?;
-        fs::rename(&place, old.path().join("npm"))
-            .context("cannot move the old .lockstep/npm away")?;
+        let old = tempfile::Builder::new().prefix("npm.").tempdir_in(&folder)?;
+        fs::rename(&place, old.path().join("npm")).context("cannot move the old .lockstep/npm away")?;
     }
     fs::rename(&beside, &place).context("cannot move the install to .lockstep/npm")
 }
 
 fn run_npm(environment: &Environment, npm: &Path, folder: &Path) -> anyhow::Result<()> {
     let limit = environment.limits.npm;
-    let ran = process::run(
-        Command::new(npm).args(NPM_ARGUMENTS).current_dir(folder),
-        limit,
-    );
+    let ran = process::run(Command::new(npm).args(NPM_ARGUMENTS).current_dir(folder), limit);
     let ran = ran.with_context(|| format!("{} does not start", npm.display()))?;
     let log = environment.folder().join("npm.log");
     fs::write(&log, &ran.output).with_context(|| format!("cannot write {}", log.display()))?;
@@ -274,10 +234,9 @@ fn run_npm(environment: &Environment, npm: &Path, folder: &Path) -> anyhow::Resu
 
 /// The line of npm's output that says most.
 fn npm_reason(output: &str) -> String {
-    let lines = output.lines().filter_map(|line| {
-        line.strip_prefix("npm error")
-            .or(line.strip_prefix("npm ERR!"))
-    });
+    let lines = output
+        .lines()
+        .filter_map(|line| line.strip_prefix("npm error").or(line.strip_prefix("npm ERR!")));
     let words = ["code ", "syscall ", "errno ", "path "];
     let telling = lines
         .map(str::trim)

@@ -61,12 +61,7 @@ pub struct Missing {
 impl Missing {
     /// Each argument in one line.
     pub fn new(what: impl fmt::Display, why: impl fmt::Display, mend: impl fmt::Display) -> Self {
-        let line = |text: &dyn fmt::Display| {
-            text.to_string()
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ")
-        };
+        let line = |text: &dyn fmt::Display| text.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         Self {
             what: line(&what),
             why: line(&why),
@@ -127,8 +122,7 @@ impl Environment {
             root: repository_root()?,
             os: env::consts::OS,
             arch: env::consts::ARCH,
-            offline: env::var_os("LOCKSTEP_OFFLINE")
-                .is_some_and(|value| !value.is_empty() && value != "0"),
+            offline: env::var_os("LOCKSTEP_OFFLINE").is_some_and(|value| !value.is_empty() && value != "0"),
             privileged: is_root(),
             path: env::var_os("PATH")
                 .map(|path| env::split_paths(&path).collect())
@@ -145,16 +139,11 @@ impl Environment {
 
     /// The program of that name on the search path.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
-        let endings: &[&str] = if self.os == "windows" {
-            &[".exe", ".cmd"]
-        } else {
-            &[""]
-        };
-        let names = self.path.iter().flat_map(|folder| {
-            endings
-                .iter()
-                .map(move |end| folder.join(format!("{name}{end}")))
-        });
+        let endings: &[&str] = if self.os == "windows" { &[".exe", ".cmd"] } else { &[""] };
+        let names = self
+            .path
+            .iter()
+            .flat_map(|folder| endings.iter().map(move |end| folder.join(format!("{name}{end}"))));
         names.into_iter().find(|file| file.is_file())
     }
 
@@ -204,8 +193,7 @@ impl Environment {
     /// One lockstep at a time installs; the system lets go of the lock when its holder ends, however it ends.
     fn lock(&self, say: &mut dyn FnMut(&str)) -> anyhow::Result<File> {
         let path = self.folder().join("lock");
-        fs::create_dir_all(self.folder())
-            .with_context(|| format!("cannot make {}", self.folder().display()))?;
+        fs::create_dir_all(self.folder()).with_context(|| format!("cannot make {}", self.folder().display()))?;
         let file = File::options().create(true).append(true).open(&path);
         let file = file.with_context(|| format!("cannot write {}", path.display()))?;
         let start = Instant::now();
@@ -253,13 +241,7 @@ pub fn look() -> Parts {
 }
 
 fn nowhere(error: &anyhow::Error) -> Parts {
-    let missing = |what: &str| {
-        Missing::new(
-            what,
-            format!("{error:#}"),
-            "run lockstep inside its repository",
-        )
-    };
+    let missing = |what: &str| Missing::new(what, format!("{error:#}"), "run lockstep inside its repository");
     Parts {
         root: PathBuf::from("."),
         deno: Err(missing("deno")),

@@ -71,10 +71,7 @@ fn manifest_folders(list: impl Fn(&str) -> Vec<PathBuf>) -> Vec<PathBuf> {
         or("XDG_CONFIG_DIRS", &["/etc/xdg".into()]),
         vec!["/etc".into(), "/usr/local/etc".into()],
         or("XDG_DATA_HOME", &[home.join(".local/share")]),
-        or(
-            "XDG_DATA_DIRS",
-            &["/usr/local/share".into(), "/usr/share".into()],
-        ),
+        or("XDG_DATA_DIRS", &["/usr/local/share".into(), "/usr/share".into()]),
     ];
     let mut folders: Vec<PathBuf> = bases
         .into_iter()
@@ -87,12 +84,8 @@ fn manifest_folders(list: impl Fn(&str) -> Vec<PathBuf>) -> Vec<PathBuf> {
 
 /// As the dynamic linker is set up.
 fn library_folders(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
-    folders
-        .extend(["/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib"].map(PathBuf::from));
-    let settings = fs::read_dir("/etc/ld.so.conf.d")
-        .into_iter()
-        .flatten()
-        .flatten();
+    folders.extend(["/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib"].map(PathBuf::from));
+    let settings = fs::read_dir("/etc/ld.so.conf.d").into_iter().flatten().flatten();
     for text in settings.filter_map(|file| fs::read_to_string(file.path()).ok()) {
         folders.extend(
             text.lines()
@@ -149,10 +142,7 @@ pub fn look(environment: &Environment) -> Result<(), Missing> {
         return Ok(());
     }
     if loader(environment).is_none() {
-        return Err(missing(
-            environment,
-            "the loader, libvulkan.so.1, is not installed",
-        ));
+        return Err(missing(environment, "the loader, libvulkan.so.1, is not installed"));
     }
     if !drivers(environment).is_empty() {
         return Ok(());
@@ -165,10 +155,7 @@ pub fn look(environment: &Environment) -> Result<(), Missing> {
             mend,
         ));
     }
-    Err(missing(
-        environment,
-        "no driver's manifest is in any vulkan/icd.d",
-    ))
+    Err(missing(environment, "no driver's manifest is in any vulkan/icd.d"))
 }
 
 /// The same after apt-get has installed both, where it may. Called only while one of them is missing.
@@ -177,21 +164,14 @@ pub fn bring(environment: &Environment, say: &mut dyn FnMut(&str)) -> Result<(),
     let Some(apt) = environment.program("apt-get") else {
         return found;
     };
-    if environment.os != "linux" || !environment.privileged || !environment.vulkan.named.is_empty()
-    {
+    if environment.os != "linux" || !environment.privileged || !environment.vulkan.named.is_empty() {
         return found;
     }
-    say(&format!(
-        "Vulkan: installing {} with apt-get",
-        PACKAGES.join(" and ")
-    ));
+    say(&format!("Vulkan: installing {} with apt-get", PACKAGES.join(" and ")));
     let start = Instant::now();
     install(environment, &apt).map_err(|why| missing(environment, &why))?;
     look(environment)?;
-    say(&format!(
-        "Vulkan: installed in {:.1} s",
-        start.elapsed().as_secs_f64()
-    ));
+    say(&format!("Vulkan: installed in {:.1} s", start.elapsed().as_secs_f64()));
     Ok(())
 }
 
@@ -200,21 +180,17 @@ fn missing(environment: &Environment, why: &str) -> Missing {
     let mend = match (apt, environment.privileged) {
         (true, true) => format!("run `apt-get update` and `apt-get install {}`", PACKAGES.join(" ")),
         (true, false) => format!("run `sudo apt-get install {}`", PACKAGES.join(" ")),
-        (false, _) => "install a Vulkan loader and driver with the system's packages (Mesa's lavapipe needs no GPU)".into(),
+        (false, _) => {
+            "install a Vulkan loader and driver with the system's packages (Mesa's lavapipe needs no GPU)".into()
+        }
     };
     Missing::new(WHAT, why, mend)
 }
 
 /// Downloads apart from installing, so that only the part that waits for a network is ever ended half-way.
 fn install(environment: &Environment, apt: &Path) -> Result<(), String> {
-    let packages = |first: &[&'static str]| {
-        [
-            &["install", "--yes", "--no-install-recommends"],
-            first,
-            &PACKAGES,
-        ]
-        .concat()
-    };
+    let packages =
+        |first: &[&'static str]| [&["install", "--yes", "--no-install-recommends"], first, &PACKAGES].concat();
     let download = packages(&["--download-only"]);
     // The lists are fetched only where they do not know the packages, or know packages that are gone.
     if run_apt(environment, apt, &download).is_err() {
@@ -231,15 +207,12 @@ fn run_apt(environment: &Environment, apt: &Path, arguments: &[&str]) -> Result<
         .args(arguments)
         .env("DEBIAN_FRONTEND", "noninteractive");
     let limit = environment.limits.apt;
-    let ran = process::run(&mut command, limit)
-        .map_err(|error| format!("apt-get does not start: {error}"))?;
+    let ran = process::run(&mut command, limit).map_err(|error| format!("apt-get does not start: {error}"))?;
     if ran.success() {
         return Ok(());
     }
     let error = ran.output.lines().find(|line| line.starts_with("E:"));
-    let said = error
-        .or(ran.output.lines().last())
-        .unwrap_or("it said nothing");
+    let said = error.or(ran.output.lines().last()).unwrap_or("it said nothing");
     match ran.status {
         None => Err(format!(
             "`apt-get {}` was ended after {} s: {said}",

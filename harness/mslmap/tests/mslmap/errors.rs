@@ -23,9 +23,7 @@ fn a_ray_tracing_stage(#[case] stage: ShaderStage, #[case] name: &str) {
     assert_eq!(error, LayoutError::UnsupportedStage(stage));
     assert_eq!(
         error.to_string(),
-        format!(
-            "the {name} stage has no argument tables: only vertex, fragment, compute, task and mesh do"
-        )
+        format!("the {name} stage has no argument tables: only vertex, fragment, compute, task and mesh do")
     );
 }
 
@@ -47,39 +45,18 @@ fn nine_groups() {
 #[case::unseen(vec![seen_by(ShaderStages::NONE, 4, UNIFORM), seen_by(ShaderStages::COMPUTE, 4, UNIFORM)])]
 #[case::arrays(vec![array(4, UNIFORM, 2), entry(4, UNIFORM)])]
 fn a_number_twice(#[case] entries: Vec<BindGroupLayoutEntry>) {
-    let error = refused(
-        &[Some(&[entry(4, UNIFORM)]), Some(&entries)],
-        ShaderStage::Vertex,
-    );
-    assert_eq!(
-        error,
-        LayoutError::DuplicateBinding {
-            group: 1,
-            binding: 4
-        }
-    );
-    assert_eq!(
-        error.to_string(),
-        "group 1 has more than one entry for binding 4"
-    );
+    let error = refused(&[Some(&[entry(4, UNIFORM)]), Some(&entries)], ShaderStage::Vertex);
+    assert_eq!(error, LayoutError::DuplicateBinding { group: 1, binding: 4 });
+    assert_eq!(error.to_string(), "group 1 has more than one entry for binding 4");
 }
 
 #[rstest]
-fn a_binding_array(
-    #[values(UNIFORM, TEXTURE, SAMPLER, EXTERNAL)] ty: BindingType,
-    #[values(1, 8)] count: u32,
-) {
+fn a_binding_array(#[values(UNIFORM, TEXTURE, SAMPLER, EXTERNAL)] ty: BindingType, #[values(1, 8)] count: u32) {
     let error = refused(
         &[Some(&[entry(0, UNIFORM), array(2, ty, count)])],
         ShaderStage::Fragment,
     );
-    assert_eq!(
-        error,
-        LayoutError::BindingArray {
-            group: 0,
-            binding: 2
-        }
-    );
+    assert_eq!(error, LayoutError::BindingArray { group: 0, binding: 2 });
     assert_eq!(
         error.to_string(),
         "group 0 binding 2 is a binding array, which this layout has no place for"
@@ -87,20 +64,12 @@ fn a_binding_array(
 }
 
 #[rstest]
-fn an_external_texture(
-    #[values(ShaderStages::all(), ShaderStages::VERTEX)] visibility: ShaderStages,
-) {
+fn an_external_texture(#[values(ShaderStages::all(), ShaderStages::VERTEX)] visibility: ShaderStages) {
     let error = refused(
         &[None, Some(&[seen_by(visibility, 6, EXTERNAL)])],
         ShaderStage::Fragment,
     );
-    assert_eq!(
-        error,
-        LayoutError::ExternalTexture {
-            group: 1,
-            binding: 6
-        }
-    );
+    assert_eq!(error, LayoutError::ExternalTexture { group: 1, binding: 6 });
     assert_eq!(
         error.to_string(),
         "group 1 binding 6 is an external texture, which this layout has no place for"
@@ -176,9 +145,7 @@ fn the_sizes_slot_over_255() {
 
 #[test]
 fn a_hundred_thousand_entries() {
-    let entries: Vec<_> = (0..100_000)
-        .map(|index| entry(u32::MAX - index, STORAGE))
-        .collect();
+    let entries: Vec<_> = (0..100_000).map(|index| entry(u32::MAX - index, STORAGE)).collect();
     let binding = u32::MAX - 99_999 + 256;
     let expected = LayoutError::SlotTooHigh {
         stage: ShaderStage::Vertex,
@@ -208,14 +175,8 @@ fn the_first_reason_is_given() {
         entry(7, UNIFORM),
         entry(7, UNIFORM),
     ];
-    let expected = LayoutError::ExternalTexture {
-        group: 1,
-        binding: 3,
-    };
-    assert_eq!(
-        refused(&[Some(&last), Some(external)], ShaderStage::Vertex),
-        expected
-    );
+    let expected = LayoutError::ExternalTexture { group: 1, binding: 3 };
+    assert_eq!(refused(&[Some(&last), Some(external)], ShaderStage::Vertex), expected);
 
     let array_first: &[_] = &[
         entry(7, UNIFORM),
@@ -223,32 +184,16 @@ fn the_first_reason_is_given() {
         entry(3, EXTERNAL),
         array(2, EXTERNAL, 2),
     ];
-    let expected = LayoutError::BindingArray {
-        group: 1,
-        binding: 2,
-    };
+    let expected = LayoutError::BindingArray { group: 1, binding: 2 };
     assert_eq!(
-        refused(
-            &[Some(&last), Some(array_first), Some(external)],
-            ShaderStage::Vertex
-        ),
+        refused(&[Some(&last), Some(array_first), Some(external)], ShaderStage::Vertex),
         expected
     );
 
-    let twice: &[_] = &[
-        entry(3, EXTERNAL),
-        array(1, EXTERNAL, 2),
-        entry(1, EXTERNAL),
-    ];
-    let expected = LayoutError::DuplicateBinding {
-        group: 1,
-        binding: 1,
-    };
+    let twice: &[_] = &[entry(3, EXTERNAL), array(1, EXTERNAL, 2), entry(1, EXTERNAL)];
+    let expected = LayoutError::DuplicateBinding { group: 1, binding: 1 };
     assert_eq!(
-        refused(
-            &[Some(&last), Some(twice), Some(external)],
-            ShaderStage::Vertex
-        ),
+        refused(&[Some(&last), Some(twice), Some(external)], ShaderStage::Vertex),
         expected
     );
 

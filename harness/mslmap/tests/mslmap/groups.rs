@@ -1,8 +1,6 @@
 //! One bind group: tables, slots, dynamic offsets.
 
-use mslmap::{
-    Counts, Kind, dynamic_offsets, entry_kind, group_slots, is_storage_buffer, sort_entries,
-};
+use mslmap::{Counts, Kind, dynamic_offsets, entry_kind, group_slots, is_storage_buffer, sort_entries};
 use naga::ShaderStage;
 use rstest::rstest;
 use wgpu_types::{BindingType, BufferBindingType, ShaderStages, StorageTextureAccess};
@@ -31,11 +29,7 @@ fn table_of_a_binding(#[case] ty: BindingType, #[case] table: Kind, #[case] stor
 #[case::texture(TEXTURE, false)]
 #[case::sampler(SAMPLER, false)]
 #[case::external_texture(BindingType::ExternalTexture, false)]
-fn an_array_is_one_argument_buffer(
-    #[case] ty: BindingType,
-    #[case] storage: bool,
-    #[values(1, 500)] count: u32,
-) {
+fn an_array_is_one_argument_buffer(#[case] ty: BindingType, #[case] storage: bool, #[values(1, 500)] count: u32) {
     let array = array(0, ty, count);
     assert_eq!(entry_kind(&array), Kind::Buffer);
     assert_eq!(is_storage_buffer(&array), storage);
@@ -47,18 +41,10 @@ fn an_array_is_one_argument_buffer(
 
 #[test]
 fn entries_sort_by_number_and_stay_as_they_were() {
-    let listed = [
-        entry(u32::MAX, TEXTURE),
-        entry(0, UNIFORM),
-        entry(7, SAMPLER),
-    ];
+    let listed = [entry(u32::MAX, TEXTURE), entry(0, UNIFORM), entry(7, SAMPLER)];
     assert_eq!(
         sort_entries(&listed),
-        [
-            entry(0, UNIFORM),
-            entry(7, SAMPLER),
-            entry(u32::MAX, TEXTURE)
-        ]
+        [entry(0, UNIFORM), entry(7, SAMPLER), entry(u32::MAX, TEXTURE)]
     );
     assert_eq!(listed[0].binding, u32::MAX);
     assert_eq!(sort_entries(&[]), []);
@@ -74,10 +60,7 @@ fn each_table_counts_by_itself() {
         entry(4, TEXTURE),
     ];
     let slots = vec![Some(0), Some(0), Some(0), Some(1), Some(1)];
-    assert_eq!(
-        group_slots(&entries, ShaderStage::Fragment),
-        (slots, counts(2, 2, 1))
-    );
+    assert_eq!(group_slots(&entries, ShaderStage::Fragment), (slots, counts(2, 2, 1)));
 }
 
 #[test]
@@ -89,10 +72,7 @@ fn slots_follow_numbers_and_the_answer_follows_the_list() {
         entry(0, ACCELERATION),
     ];
     let slots = vec![Some(2), Some(0), Some(1), Some(0)];
-    assert_eq!(
-        group_slots(&entries, ShaderStage::Compute),
-        (slots, counts(3, 1, 0))
-    );
+    assert_eq!(group_slots(&entries, ShaderStage::Compute), (slots, counts(3, 1, 0)));
 }
 
 #[rstest]
@@ -132,25 +112,17 @@ fn an_external_texture_has_no_single_slot_but_takes_four() {
         entry(3, UNIFORM),
     ];
     let slots = vec![Some(0), None, Some(4), Some(1)];
-    assert_eq!(
-        group_slots(&entries, ShaderStage::Fragment),
-        (slots, counts(2, 5, 0))
-    );
+    assert_eq!(group_slots(&entries, ShaderStage::Fragment), (slots, counts(2, 5, 0)));
 }
 
 #[test]
 fn an_empty_group_takes_nothing() {
-    assert_eq!(
-        group_slots(&[], ShaderStage::Vertex),
-        (vec![], Counts::default())
-    );
+    assert_eq!(group_slots(&[], ShaderStage::Vertex), (vec![], Counts::default()));
 }
 
 #[test]
 fn a_hundred_thousand_entries_have_their_slots() {
-    let entries: Vec<_> = (0..100_000)
-        .map(|index| entry(u32::MAX - index, UNIFORM))
-        .collect();
+    let entries: Vec<_> = (0..100_000).map(|index| entry(u32::MAX - index, UNIFORM)).collect();
     let (slots, taken) = group_slots(&entries, ShaderStage::Vertex);
     assert_eq!(
         (slots[0], slots[99_999], taken),
@@ -182,9 +154,6 @@ fn dynamic_offsets_go_by_number_visible_or_not() {
         entry(2, TEXTURE),
         entry(0, dynamic(BufferBindingType::Uniform)),
     ];
-    assert_eq!(
-        dynamic_offsets(&entries),
-        [Some(2), None, Some(1), None, None, Some(0)]
-    );
+    assert_eq!(dynamic_offsets(&entries), [Some(2), None, Some(1), None, None, Some(0)]);
     assert_eq!(dynamic_offsets(&[]), []);
 }

@@ -31,26 +31,14 @@ fn laid_out(groups: &[Option<&[BindGroupLayoutEntry]>], stage: ShaderStage) -> S
 #[case::sampler(SAMPLER, sampler_slot(0))]
 #[case::comparison_sampler(COMPARISON, sampler_slot(0))]
 #[case::texture(TEXTURE, texture_slot(0, false))]
-#[case::read_texture(
-    storage_texture(StorageTextureAccess::ReadOnly),
-    texture_slot(0, false)
-)]
-#[case::write_texture(
-    storage_texture(StorageTextureAccess::WriteOnly),
-    texture_slot(0, true)
-)]
-#[case::read_write_texture(
-    storage_texture(StorageTextureAccess::ReadWrite),
-    texture_slot(0, true)
-)]
+#[case::read_texture(storage_texture(StorageTextureAccess::ReadOnly), texture_slot(0, false))]
+#[case::write_texture(storage_texture(StorageTextureAccess::WriteOnly), texture_slot(0, true))]
+#[case::read_write_texture(storage_texture(StorageTextureAccess::ReadWrite), texture_slot(0, true))]
 #[case::atomic_texture(storage_texture(StorageTextureAccess::Atomic), texture_slot(0, true))]
 fn each_binding_goes_to_its_table(#[case] ty: BindingType, #[case] target: BindTarget) {
     for stage in STAGES {
         let layout = laid_out(&[Some(&[entry(3, ty)])], stage);
-        assert_eq!(
-            layout.resources,
-            BTreeMap::from([(at(0, 3), target.clone())])
-        );
+        assert_eq!(layout.resources, BTreeMap::from([(at(0, 3), target.clone())]));
         assert_eq!(layout.stage, stage);
     }
 }
@@ -86,17 +74,10 @@ fn groups_follow_one_another_in_each_table() {
     let first = [entry(0, UNIFORM), entry(1, TEXTURE), entry(2, SAMPLER)];
     let second = [entry(0, TEXTURE), entry(1, READ_ONLY), entry(2, TEXTURE)];
     let third = [entry(5, COMPARISON), entry(6, TEXTURE)];
-    let layout = laid_out(
-        &[Some(&first), Some(&second), Some(&third)],
-        ShaderStage::Fragment,
-    );
+    let layout = laid_out(&[Some(&first), Some(&second), Some(&third)], ShaderStage::Fragment);
     assert_eq!(
         layout.group_base,
-        [
-            Some(counts(0, 0, 0)),
-            Some(counts(1, 1, 1)),
-            Some(counts(2, 3, 1))
-        ]
+        [Some(counts(0, 0, 0)), Some(counts(1, 1, 1)), Some(counts(2, 3, 1))]
     );
     let expected = [
         (at(0, 0), buffer_slot(0, false)),
@@ -126,15 +107,9 @@ fn each_stage_counts_only_what_it_sees() {
     let groups: [Option<&[_]>; 2] = [Some(&first), Some(&second)];
 
     let vertex = laid_out(&groups, ShaderStage::Vertex);
-    let expected = [
-        (at(0, 0), buffer_slot(0, false)),
-        (at(0, 2), buffer_slot(1, false)),
-    ];
+    let expected = [(at(0, 0), buffer_slot(0, false)), (at(0, 2), buffer_slot(1, false))];
     assert_eq!(vertex.resources, BTreeMap::from(expected));
-    assert_eq!(
-        vertex.group_base,
-        [Some(counts(0, 0, 0)), Some(counts(2, 0, 0))]
-    );
+    assert_eq!(vertex.group_base, [Some(counts(0, 0, 0)), Some(counts(2, 0, 0))]);
     assert_eq!(vertex.sizes_slot, None);
 
     let fragment = laid_out(&groups, ShaderStage::Fragment);
@@ -144,17 +119,11 @@ fn each_stage_counts_only_what_it_sees() {
         (at(1, 0), buffer_slot(2, false)),
     ];
     assert_eq!(fragment.resources, BTreeMap::from(expected));
-    assert_eq!(
-        fragment.group_base,
-        [Some(counts(0, 0, 0)), Some(counts(2, 0, 0))]
-    );
+    assert_eq!(fragment.group_base, [Some(counts(0, 0, 0)), Some(counts(2, 0, 0))]);
     assert_eq!(fragment.sizes_slot, Some(3));
 
     let compute = laid_out(&groups, ShaderStage::Compute);
-    assert_eq!(
-        compute.resources,
-        BTreeMap::from([(at(1, 1), buffer_slot(0, true))])
-    );
+    assert_eq!(compute.resources, BTreeMap::from([(at(1, 1), buffer_slot(0, true))]));
     assert_eq!(compute.sizes_slot, Some(1));
 }
 

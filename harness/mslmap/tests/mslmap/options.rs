@@ -77,10 +77,7 @@ fn a_layouts_options_are_the_base_and_its_map_under_one_name() {
     assert_eq!(map["shade"].resources, layout.resources);
     assert_eq!(map["shade"].sizes_buffer, Some(3));
     assert_eq!(map["shade"].immediates_buffer, None);
-    assert_eq!(
-        pipeline.entry_point,
-        Some((ShaderStage::Fragment, "shade".to_owned()))
-    );
+    assert_eq!(pipeline.entry_point, Some((ShaderStage::Fragment, "shade".to_owned())));
     assert!(!pipeline.allow_and_force_point_size);
     assert!(!pipeline.vertex_pulling_transform);
     assert!(pipeline.vertex_buffer_mappings.is_empty());
@@ -128,12 +125,7 @@ fn naga_restricts_and_bounds_as_the_base_options_say() {
     let entries = [entry(0, STORAGE), entry(1, TEXTURE)];
     let layout = StageLayout::new(&[Some(&entries)], ShaderStage::Compute).expect("a layout");
     let (msl, _) = written(wgsl, layout.options("main")).expect("MSL");
-    for sign in [
-        "metal::min(unsigned(",
-        "loop_bound",
-        "shared_cells = {}",
-        "get_width(",
-    ] {
+    for sign in ["metal::min(unsigned(", "loop_bound", "shared_cells = {}", "get_width("] {
         assert!(msl.contains(sign), "{sign} in\n{msl}");
     }
 }

@@ -39,10 +39,7 @@ fn any_type() -> impl Strategy<Value = BindingType> {
 /// Entries with different numbers, near and far, in any order.
 fn any_group() -> impl Strategy<Value = Vec<BindGroupLayoutEntry>> {
     let number = prop_oneof![0..24u32, any::<u32>()];
-    let rest = (
-        (0..512u32).prop_map(ShaderStages::from_bits_truncate),
-        any_type(),
-    );
+    let rest = ((0..512u32).prop_map(ShaderStages::from_bits_truncate), any_type());
     btree_map(number, rest, 0..12)
         .prop_map(|entries| {
             entries

@@ -9,14 +9,8 @@ use crate::shorthand::*;
 
 #[rstest]
 #[case::array("var<storage> v: array<u32>;", 1)]
-#[case::array_of_structs(
-    "struct S { a: u32, b: u32 } @group(0) @binding(0) var<storage> v: array<S>;",
-    1
-)]
-#[case::struct_ending_in_one(
-    "struct S { a: u32, b: array<vec4f> } @group(0) @binding(0) var<storage> v: S;",
-    1
-)]
+#[case::array_of_structs("struct S { a: u32, b: u32 } @group(0) @binding(0) var<storage> v: array<S>;", 1)]
+#[case::struct_ending_in_one("struct S { a: u32, b: array<vec4f> } @group(0) @binding(0) var<storage> v: S;", 1)]
 #[case::struct_without(
     "struct S { a: u32, b: array<vec4f, 3> } @group(0) @binding(0) var<storage> v: S;",
     0
@@ -55,8 +49,7 @@ fn a_binding_array_counts_once(#[case] ty: &str, #[case] count: usize) {
 
 #[test]
 fn a_binding_array_of_textures_does_not_count() {
-    let wgsl =
-        "enable wgpu_binding_array; @group(0) @binding(0) var v: binding_array<texture_2d<f32>>;";
+    let wgsl = "enable wgpu_binding_array; @group(0) @binding(0) var v: binding_array<texture_2d<f32>>;";
     assert_eq!(
         runtime_array_bindings(&naga::front::wgsl::parse_str(wgsl).expect("WGSL")),
         Ok(vec![])
@@ -87,17 +80,13 @@ const DECLARATIONS: &str = "
 #[test]
 fn bindings_are_in_declaration_order_used_or_not() {
     let (module, _) = shader(DECLARATIONS);
-    assert_eq!(
-        runtime_array_bindings(&module),
-        Ok(vec![at(3, 7), at(1, 2), at(0, 0)])
-    );
+    assert_eq!(runtime_array_bindings(&module), Ok(vec![at(3, 7), at(1, 2), at(0, 0)]));
 }
 
 #[test]
 fn naga_writes_a_field_for_each() {
     let (module, info) = shader(DECLARATIONS);
-    let layout =
-        StageLayout::new(&[Some(&[entry(0, STORAGE)])], ShaderStage::Compute).expect("a layout");
+    let layout = StageLayout::new(&[Some(&[entry(0, STORAGE)])], ShaderStage::Compute).expect("a layout");
     let (options, pipeline) = layout.options("main");
     let (msl, _) = write_string(&module, &info, &options, &pipeline).expect("MSL");
     let fields = "struct _mslBufferSizes {\n    uint size0;\n    uint size3;\n    uint size4;\n};";
@@ -127,12 +116,7 @@ fn the_first_variable_without_a_binding_is_named() {
     for (_, global) in module.global_variables.iter_mut() {
         global.name = None;
     }
-    assert_eq!(
-        runtime_array_bindings(&module)
-            .expect_err("an error")
-            .global,
-        "#3"
-    );
+    assert_eq!(runtime_array_bindings(&module).expect_err("an error").global, "#3");
 }
 
 #[test]
@@ -143,8 +127,5 @@ fn a_variable_of_another_type_needs_no_binding() {
             global.binding = None;
         }
     }
-    assert_eq!(
-        runtime_array_bindings(&module).map(|found| found.len()),
-        Ok(3)
-    );
+    assert_eq!(runtime_array_bindings(&module).map(|found| found.len()), Ok(3));
 }

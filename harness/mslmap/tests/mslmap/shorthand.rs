@@ -7,16 +7,14 @@ use naga::ResourceBinding;
 use naga::back::msl::{BindSamplerTarget, BindTarget};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use wgpu_types::{
-    BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, ShaderStages,
-    StorageTextureAccess, TextureFormat, TextureSampleType, TextureViewDimension,
+    BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, ShaderStages, StorageTextureAccess,
+    TextureFormat, TextureSampleType, TextureViewDimension,
 };
 
 pub const UNIFORM: BindingType = buffer(BufferBindingType::Uniform);
 pub const STORAGE: BindingType = buffer(BufferBindingType::Storage { read_only: false });
 pub const READ_ONLY: BindingType = buffer(BufferBindingType::Storage { read_only: true });
-pub const ACCELERATION: BindingType = BindingType::AccelerationStructure {
-    vertex_return: false,
-};
+pub const ACCELERATION: BindingType = BindingType::AccelerationStructure { vertex_return: false };
 pub const SAMPLER: BindingType = BindingType::Sampler(SamplerBindingType::Filtering);
 pub const COMPARISON: BindingType = BindingType::Sampler(SamplerBindingType::Comparison);
 pub const TEXTURE: BindingType = BindingType::Texture {
@@ -46,11 +44,7 @@ pub const fn entry(binding: u32, ty: BindingType) -> BindGroupLayoutEntry {
     seen_by(ShaderStages::all(), binding, ty)
 }
 
-pub const fn seen_by(
-    visibility: ShaderStages,
-    binding: u32,
-    ty: BindingType,
-) -> BindGroupLayoutEntry {
+pub const fn seen_by(visibility: ShaderStages, binding: u32, ty: BindingType) -> BindGroupLayoutEntry {
     BindGroupLayoutEntry {
         binding,
         visibility,
@@ -108,8 +102,7 @@ pub fn sampler_slot(slot: u8) -> BindTarget {
 
 /// A shader, parsed and validated.
 pub fn shader(wgsl: &str) -> (naga::Module, ModuleInfo) {
-    let module =
-        naga::front::wgsl::parse_str(wgsl).unwrap_or_else(|e| panic!("{}", e.emit_to_string(wgsl)));
+    let module = naga::front::wgsl::parse_str(wgsl).unwrap_or_else(|e| panic!("{}", e.emit_to_string(wgsl)));
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
         .validate(&module)
         .expect("a valid shader");

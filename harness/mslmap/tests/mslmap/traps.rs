@@ -34,8 +34,7 @@ fn trap_4_tables_are_numbered_apart() {
 fn trap_5_the_second_group_is_bound_where_the_shader_reads_it() {
     let first = [entry(0, UNIFORM), entry(1, UNIFORM), entry(2, TEXTURE)];
     let second = [entry(0, STORAGE), entry(1, TEXTURE)];
-    let layout =
-        StageLayout::new(&[Some(&first), Some(&second)], ShaderStage::Compute).expect("a layout");
+    let layout = StageLayout::new(&[Some(&first), Some(&second)], ShaderStage::Compute).expect("a layout");
     assert_eq!(layout.resources[&at(1, 0)], buffer_slot(2, true));
     assert_eq!(layout.resources[&at(1, 1)], texture_slot(1, false));
     // At the bind: the base and the slots inside the group.
@@ -67,31 +66,17 @@ fn trap_6_a_stage_does_not_count_another_ones_bindings() {
         seen_by(ShaderStages::FRAGMENT, 1, TEXTURE),
     ];
     let second = [seen_by(ShaderStages::FRAGMENT, 0, UNIFORM)];
-    let layout =
-        StageLayout::new(&[Some(&first), Some(&second)], ShaderStage::Fragment).expect("a layout");
-    let expected = [
-        (at(0, 1), texture_slot(0, false)),
-        (at(1, 0), buffer_slot(0, false)),
-    ];
+    let layout = StageLayout::new(&[Some(&first), Some(&second)], ShaderStage::Fragment).expect("a layout");
+    let expected = [(at(0, 1), texture_slot(0, false)), (at(1, 0), buffer_slot(0, false))];
     assert_eq!(layout.resources, BTreeMap::from(expected));
-    assert_eq!(
-        layout.group_base,
-        [Some(counts(0, 0, 0)), Some(counts(0, 1, 0))]
-    );
+    assert_eq!(layout.group_base, [Some(counts(0, 0, 0)), Some(counts(0, 1, 0))]);
 }
 
 /// gfx-rs/wgpu #5421.
 #[test]
 fn trap_7_the_order_of_the_list_changes_nothing() {
     let [a, b, c] = [entry(0, UNIFORM), entry(1, TEXTURE), entry(2, READ_ONLY)];
-    let orders: [[BindGroupLayoutEntry; 3]; 6] = [
-        [a, b, c],
-        [a, c, b],
-        [b, a, c],
-        [b, c, a],
-        [c, a, b],
-        [c, b, a],
-    ];
+    let orders: [[BindGroupLayoutEntry; 3]; 6] = [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
     for order in orders {
         let layout = StageLayout::new(&[Some(&order)], ShaderStage::Vertex).expect("a layout");
         let expected = [
@@ -102,10 +87,7 @@ fn trap_7_the_order_of_the_list_changes_nothing() {
         assert_eq!(layout.resources, BTreeMap::from(expected));
         assert_eq!(layout.sizes_slot, Some(2));
         let sorted = sort_entries(&order);
-        assert_eq!(
-            group_slots(&sorted, ShaderStage::Vertex).0,
-            [Some(0), Some(0), Some(1)]
-        );
+        assert_eq!(group_slots(&sorted, ShaderStage::Vertex).0, [Some(0), Some(0), Some(1)]);
         // And unsorted, entry by entry.
         let (slots, _) = group_slots(&order, ShaderStage::Vertex);
         for (entry, slot) in order.iter().zip(slots) {
@@ -120,12 +102,8 @@ fn trap_8_a_group_follows_a_hole() {
     let first = [entry(0, UNIFORM), entry(1, TEXTURE)];
     let third = [entry(0, UNIFORM), entry(1, TEXTURE), entry(2, SAMPLER)];
     for (hole, base) in [(None, None), (Some(&[][..]), Some(counts(1, 1, 0)))] {
-        let layout = StageLayout::new(&[Some(&first), hole, Some(&third)], ShaderStage::Fragment)
-            .expect("a layout");
-        assert_eq!(
-            layout.group_base,
-            [Some(counts(0, 0, 0)), base, Some(counts(1, 1, 0))]
-        );
+        let layout = StageLayout::new(&[Some(&first), hole, Some(&third)], ShaderStage::Fragment).expect("a layout");
+        assert_eq!(layout.group_base, [Some(counts(0, 0, 0)), base, Some(counts(1, 1, 0))]);
         assert_eq!(layout.resources[&at(2, 0)], buffer_slot(1, false));
         assert_eq!(layout.resources[&at(2, 1)], texture_slot(1, false));
         assert_eq!(layout.resources[&at(2, 2)], sampler_slot(0));
@@ -141,12 +119,10 @@ fn trap_10_only_the_entry_point_that_uses_the_unlisted_resource_is_refused() {
          @compute @workgroup_size(1) fn both() { listed = unlisted; }
          @compute @workgroup_size(1) fn one() { listed = 1u; }",
     );
-    let layout =
-        StageLayout::new(&[Some(&[entry(0, STORAGE)])], ShaderStage::Compute).expect("a layout");
+    let layout = StageLayout::new(&[Some(&[entry(0, STORAGE)])], ShaderStage::Compute).expect("a layout");
 
     let (options, pipeline) = layout.options("both");
-    let (msl, translation) =
-        write_string(&module, &info, &options, &pipeline).expect("a translation");
+    let (msl, translation) = write_string(&module, &info, &options, &pipeline).expect("a translation");
     assert_eq!(
         translation.entry_point_names,
         [Err(EntryPointError::MissingBindTarget(at(0, 1)))]
@@ -154,8 +130,7 @@ fn trap_10_only_the_entry_point_that_uses_the_unlisted_resource_is_refused() {
     assert!(!msl.contains("kernel"), "{msl}");
 
     let (options, pipeline) = layout.options("one");
-    let (msl, translation) =
-        write_string(&module, &info, &options, &pipeline).expect("a translation");
+    let (msl, translation) = write_string(&module, &info, &options, &pipeline).expect("a translation");
     assert_eq!(translation.entry_point_names, [Ok("one".to_owned())]);
     assert!(msl.contains("listed [[buffer(0)]]"), "{msl}");
 }

@@ -1,18 +1,12 @@
 //! Language versions: every row of the table, and the system just below each, on every platform.
 
-use mslmap::{
-    OsVersion, Platform, compile_language_version, language_version, preserve_invariance,
-};
+use mslmap::{OsVersion, Platform, compile_language_version, language_version, preserve_invariance};
 use rstest::rstest;
 
 const NEWEST: u32 = u32::MAX;
 
 fn os(major: u32, minor: u32) -> OsVersion {
-    OsVersion {
-        major,
-        minor,
-        patch: 0,
-    }
+    OsVersion { major, minor, patch: 0 }
 }
 
 /// A system's major and minor version, and the language version that it compiles.
@@ -87,20 +81,10 @@ const VISIONOS: &[Answer] = &[
 #[case(Platform::Ios, IOS_AND_TVOS)]
 #[case(Platform::TvOs, IOS_AND_TVOS)]
 #[case(Platform::VisionOs, VISIONOS)]
-fn the_newest_version_that_a_system_compiles(
-    #[case] platform: Platform,
-    #[case] answers: &[Answer],
-) {
+fn the_newest_version_that_a_system_compiles(#[case] platform: Platform, #[case] answers: &[Answer]) {
     for &(major, minor, version) in answers {
         for patch in [0, 7, NEWEST] {
-            let found = language_version(
-                platform,
-                OsVersion {
-                    major,
-                    minor,
-                    patch,
-                },
-            );
+            let found = language_version(platform, OsVersion { major, minor, patch });
             assert_eq!(found, version, "{platform:?} {major}.{minor}.{patch}");
         }
     }

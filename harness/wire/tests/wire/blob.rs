@@ -13,10 +13,7 @@ const BYTES: [u8; 27] = [
 #[test]
 fn a_blob_is_a_header_words_and_data() {
     let blob = Blob::parse(&BYTES).unwrap();
-    assert_eq!(
-        (&blob.words[..], blob.data),
-        (&[40, 0x1234_5678][..], &[7, 8, 9][..])
-    );
+    assert_eq!((&blob.words[..], blob.data), (&[40, 0x1234_5678][..], &[7, 8, 9][..]));
     assert_eq!(encode_blob(&[40, 0x1234_5678], &[7, 8, 9]), BYTES);
     // Nothing at all is a stream too. Words are not read.
     let empty = encode_blob(&[], &[]);
@@ -82,8 +79,5 @@ fn the_split_between_words_and_data_follows_the_header() {
 
 #[test]
 fn a_refusal_reads_as_one_line() {
-    assert_eq!(
-        Blob::parse(&[]).unwrap_err().to_string(),
-        "blob: bad-length"
-    );
+    assert_eq!(Blob::parse(&[]).unwrap_err().to_string(), "blob: bad-length");
 }

@@ -4,9 +4,7 @@ use rstest::rstest;
 use wire::{append_descriptor, remap_descriptor, split_descriptor};
 
 /// Two references and a body of three bytes.
-const BYTES: [u8; 15] = [
-    2, 0, 0, 0, 0x78, 0x56, 0x34, 0x12, 0, 0, 0, 0, b'{', b'}', b' ',
-];
+const BYTES: [u8; 15] = [2, 0, 0, 0, 0x78, 0x56, 0x34, 0x12, 0, 0, 0, 0, b'{', b'}', b' '];
 
 fn references(count: u32) -> Vec<u8> {
     let words = std::iter::once(count).chain(1..=count);
@@ -18,17 +16,11 @@ fn a_descriptor_is_a_count_references_and_a_body() {
     let mut bytes = b"before".to_vec();
     append_descriptor(&mut bytes, &[0x1234_5678, 0], b"{} ").unwrap();
     assert_eq!(bytes, [&b"before"[..], &BYTES].concat());
-    assert_eq!(
-        split_descriptor(&BYTES),
-        Ok((vec![0x1234_5678, 0], &b"{} "[..]))
-    );
+    assert_eq!(split_descriptor(&BYTES), Ok((vec![0x1234_5678, 0], &b"{} "[..])));
     // No reference and no body.
     assert_eq!(split_descriptor(&[0; 4]), Ok((vec![], &[][..])));
     // The body may be any bytes.
-    assert_eq!(
-        split_descriptor(&[0, 0, 0, 0, 0xFF]),
-        Ok((vec![], &[0xFF][..]))
-    );
+    assert_eq!(split_descriptor(&[0, 0, 0, 0, 0xFF]), Ok((vec![], &[0xFF][..])));
 }
 
 #[rstest]
@@ -44,10 +36,7 @@ fn what_split_refuses_remap_refuses_before_it_asks(#[case] bytes: &[u8], #[case]
     let refusal = split_descriptor(bytes).unwrap_err();
     assert_eq!((refusal.reason.name(), refusal.reference), (reason, None));
     let mut remapped = bytes.to_vec();
-    assert_eq!(
-        remap_descriptor(&mut remapped, |_| unreachable!()),
-        Err(refusal)
-    );
+    assert_eq!(remap_descriptor(&mut remapped, |_| unreachable!()), Err(refusal));
     assert_eq!(remapped, bytes);
 }
 
@@ -71,10 +60,7 @@ fn references_are_limited(#[case] count: u32, #[case] accepted: bool) {
             Err("descriptor: too-many".to_string())
         );
         assert_eq!(bytes, [42], "untouched");
-        assert_eq!(
-            split.map_err(|refusal| refusal.reason.name()),
-            Err("too-many")
-        );
+        assert_eq!(split.map_err(|refusal| refusal.reason.name()), Err("too-many"));
     }
 }
 
@@ -104,18 +90,11 @@ fn a_reference_that_is_not_granted_is_named(#[case] replacement: Option<u32>) {
     let mut asked = vec![];
     let refusal = remap_descriptor(&mut bytes, |reference| {
         asked.push(reference);
-        if reference == 3 {
-            replacement
-        } else {
-            Some(reference)
-        }
+        if reference == 3 { replacement } else { Some(reference) }
     })
     .unwrap_err();
     // 0, 2, 3, 4, 5: the 3 has index 2, the 0 is counted and not asked.
     assert_eq!(asked, [2, 3]);
-    assert_eq!(
-        (refusal.reason.name(), refusal.reference),
-        ("unknown-id", Some(2))
-    );
+    assert_eq!((refusal.reason.name(), refusal.reference), ("unknown-id", Some(2)));
     assert_eq!(refusal.to_string(), "descriptor, reference 2: unknown-id");
 }

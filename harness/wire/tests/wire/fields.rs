@@ -5,18 +5,7 @@ use rstest::rstest;
 use crate::samples::{DATA_LEN, ONE, SAMPLES, Sample, outcome};
 
 /// Words that try the edges of every check.
-const WORDS: [u32; 10] = [
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    0x001F_FFFF,
-    0x0020_0000,
-    0x7FFF_FFFF,
-    0xFFFF_FFFF,
-];
+const WORDS: [u32; 10] = [0, 1, 2, 3, 4, 5, 0x001F_FFFF, 0x0020_0000, 0x7FFF_FFFF, 0xFFFF_FFFF];
 
 fn each(mut check: impl FnMut(&Sample)) {
     SAMPLES.iter().for_each(&mut check);
@@ -26,10 +15,7 @@ fn each(mut check: impl FnMut(&Sample)) {
 fn an_id_is_not_zero_and_an_optional_one_may_be() {
     each(|sample| {
         for &i in sample.ids {
-            assert_eq!(
-                sample.outcome(&sample.with(i, 0)),
-                Err((1 + i, sample.op, "zero-id"))
-            );
+            assert_eq!(sample.outcome(&sample.with(i, 0)), Err((1 + i, sample.op, "zero-id")));
         }
         for &i in sample.optional_ids {
             assert_eq!(sample.outcome(&sample.with(i, 0)), Ok(()));
@@ -88,13 +74,7 @@ fn a_float_is_finite() {
     // 0, -0, the least subnormal, 1, the greatest finite and its negative.
     let finite = [0, 0x8000_0000, 1, ONE, 0x7F7F_FFFF, 0xFF7F_FFFF];
     // Both infinities, a quiet, a signalling and a negative NaN.
-    let other = [
-        0x7F80_0000,
-        0xFF80_0000,
-        0x7FC0_0000,
-        0x7F80_0001,
-        0xFFFF_FFFF,
-    ];
+    let other = [0x7F80_0000, 0xFF80_0000, 0x7FC0_0000, 0x7F80_0001, 0xFFFF_FFFF];
     each(|sample| {
         for &i in sample.floats {
             for word in finite {
@@ -129,12 +109,7 @@ fn a_u64_is_a_safe_integer() {
             };
             let refused = Err((1 + i, sample.op, "unsafe-integer"));
             // 2^53 - 8 is a multiple of 8, as ReadBuffer wants it.
-            assert_eq!(
-                answer(0xFFFF_FFF8, 0x001F_FFFF),
-                Ok(()),
-                "{} {i}",
-                sample.name
-            );
+            assert_eq!(answer(0xFFFF_FFF8, 0x001F_FFFF), Ok(()), "{} {i}", sample.name);
             if sample.name != "ReadBuffer" {
                 assert_eq!(
                     answer(0xFFFF_FFFF, 0x001F_FFFF),
@@ -144,12 +119,7 @@ fn a_u64_is_a_safe_integer() {
                 );
             }
             assert_eq!(answer(0, 0x0020_0000), refused, "2^53, {} {i}", sample.name);
-            assert_eq!(
-                answer(1, 0x0020_0000),
-                refused,
-                "2^53 + 1, {} {i}",
-                sample.name
-            );
+            assert_eq!(answer(1, 0x0020_0000), refused, "2^53 + 1, {} {i}", sample.name);
             assert_eq!(
                 answer(0xFFFF_FFFF, 0xFFFF_FFFF),
                 refused,
@@ -195,12 +165,7 @@ fn a_command_that_ends_early_is_truncated_at_its_opcode() {
         let (words, at) = sample.stream(context, sample.args);
         for length in 0..sample.args.len() {
             let answer = outcome(&words[..at + 1 + length], DATA_LEN);
-            assert_eq!(
-                answer,
-                Err((at, sample.op, "truncated")),
-                "{} {length}",
-                sample.name
-            );
+            assert_eq!(answer, Err((at, sample.op, "truncated")), "{} {length}", sample.name);
         }
     });
 }
@@ -230,10 +195,7 @@ fn a_count_is_accepted_up_to_its_limit(
     assert_eq!(outcome(&stream(limit), 0), Ok(()));
     assert_eq!(outcome(&stream(limit + 1), 0), Err((count, op, "too-many")));
     // At the limit and not all there: the words are missed. Over it: the count is refused first.
-    assert_eq!(
-        outcome(&stream(limit)[..count + 1], 0),
-        Err((opcode, op, "truncated"))
-    );
+    assert_eq!(outcome(&stream(limit)[..count + 1], 0), Err((opcode, op, "truncated")));
     assert_eq!(
         outcome(&stream(limit + 1)[..count + 1], 0),
         Err((count, op, "too-many"))
@@ -283,10 +245,7 @@ fn a_buffer_write_keeps_to_the_data(
         expected.map_err(|(reason, argument)| (1 + argument, 30, reason))
     );
     // A texture write keeps to it too, and may be of any length.
-    let answer = outcome(
-        &[33, 7, 0, 0, 0, 0, 0, offset, length, 0, 0, 0, 0, 1, 1, 1],
-        data_len,
-    );
+    let answer = outcome(&[33, 7, 0, 0, 0, 0, 0, offset, length, 0, 0, 0, 0, 1, 1, 1], data_len);
     let expected = match expected {
         Err(("data-range", _)) => Err((7, 33, "data-range")),
         _ => Ok(()),
@@ -316,12 +275,6 @@ fn a_read_is_aligned_and_keeps_to_the_largest_window(
     #[case] expected: Result<(), (usize, &'static str)>,
 ) {
     let expected = expected.map_err(|(word, reason)| (word, 34, reason));
-    assert_eq!(
-        outcome(&[34, 7, offset, 0, size, window_offset], 0),
-        expected
-    );
-    assert_eq!(
-        outcome(&[34, 7, offset, 0x001F_FFFF, size, window_offset], 0),
-        expected
-    );
+    assert_eq!(outcome(&[34, 7, offset, 0, size, window_offset], 0), expected);
+    assert_eq!(outcome(&[34, 7, offset, 0x001F_FFFF, size, window_offset], 0), expected);
 }

@@ -50,10 +50,7 @@ const NAN: u32 = 0x7FC0_0000;
 #[case::alignment_before_size(&[34, 1, 1, 0, 3, u32::MAX], (2, 34, "read-alignment"))]
 #[case::size_before_window(&[34, 1, 0, 0, 3, u32::MAX], (4, 34, "read-size"))]
 #[case::window_last(&[34, 1, 0, 0, 4, u32::MAX], (5, 34, "read-window"))]
-fn the_first_check_that_fails_is_the_refusal(
-    #[case] words: &[u32],
-    #[case] expected: (usize, u32, &'static str),
-) {
+fn the_first_check_that_fails_is_the_refusal(#[case] words: &[u32], #[case] expected: (usize, u32, &'static str)) {
     assert_eq!(outcome(words, 4), Err(expected));
 }
 
@@ -73,14 +70,7 @@ fn depth_with(position: usize, word: u32, later: &[(usize, u32)]) -> Vec<u32> {
 }
 
 fn pass(colors: &[Vec<u32>], flag: &[u32], depth: &[u32]) -> Vec<u32> {
-    [
-        &[20, colors.len() as u32],
-        &colors.concat()[..],
-        flag,
-        depth,
-        &[21],
-    ]
-    .concat()
+    [&[20, colors.len() as u32], &colors.concat()[..], flag, depth, &[21]].concat()
 }
 
 #[test]
@@ -96,21 +86,9 @@ fn the_depth_flag_comes_before_the_colors() {
         Err((10, 20, "bad-flag"))
     );
     let whole = pass(&[bad], &[1], &DEPTH);
-    assert_eq!(
-        outcome(&whole[..10], 0),
-        Err((0, 20, "truncated")),
-        "no flag"
-    );
-    assert_eq!(
-        outcome(&whole[..19], 0),
-        Err((0, 20, "truncated")),
-        "eight depth words"
-    );
-    assert_eq!(
-        outcome(&whole[..20], 0),
-        Err((4, 20, "bad-enum")),
-        "nine depth words"
-    );
+    assert_eq!(outcome(&whole[..10], 0), Err((0, 20, "truncated")), "no flag");
+    assert_eq!(outcome(&whole[..19], 0), Err((0, 20, "truncated")), "eight depth words");
+    assert_eq!(outcome(&whole[..20], 0), Err((4, 20, "bad-enum")), "nine depth words");
 }
 
 #[test]
@@ -118,14 +96,8 @@ fn attachments_are_checked_in_word_order() {
     let good = color(1, 2, 1, 1, RED);
     let answer = |colors: &[Vec<u32>], depth: &[u32]| outcome(&pass(colors, &[1], depth), 0);
     assert_eq!(answer(&[good.clone(), good.clone()], &DEPTH), Ok(()));
-    assert_eq!(
-        answer(&[color(1, 2, 3, 0, [NAN; 4])], &DEPTH),
-        Err((4, 20, "bad-enum"))
-    );
-    assert_eq!(
-        answer(&[color(1, 2, 2, 0, [NAN; 4])], &DEPTH),
-        Err((5, 20, "bad-enum"))
-    );
+    assert_eq!(answer(&[color(1, 2, 3, 0, [NAN; 4])], &DEPTH), Err((4, 20, "bad-enum")));
+    assert_eq!(answer(&[color(1, 2, 2, 0, [NAN; 4])], &DEPTH), Err((5, 20, "bad-enum")));
     assert_eq!(
         answer(&[color(1, 2, 2, 2, [0, NAN, NAN, 0])], &DEPTH),
         Err((7, 20, "non-finite"))
@@ -171,10 +143,7 @@ fn a_hole_is_read_like_a_color() {
     assert_eq!(answer(color(0, 2, 1, 1, RED)), Ok(()));
     assert_eq!(answer(color(0, 0, 0, 1, RED)), Err((4, 20, "bad-enum")));
     assert_eq!(answer(color(0, 0, 1, 0, RED)), Err((5, 20, "bad-enum")));
-    assert_eq!(
-        answer(color(0, 0, 1, 1, [0, 0, 0, NAN])),
-        Err((9, 20, "non-finite"))
-    );
+    assert_eq!(answer(color(0, 0, 1, 1, [0, 0, 0, NAN])), Err((9, 20, "non-finite")));
     // All zero, as an encoder may leave it, is not accepted.
     assert_eq!(answer(vec![0; 8]), Err((4, 20, "bad-enum")));
 }

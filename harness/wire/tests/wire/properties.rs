@@ -6,9 +6,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use wire::{
-    Arg, ArgKind, Blob, Context, Op, Reason, Refusal, append_descriptor, check_ranges, commands,
-    decode, decode_bundle, encode_blob, layout, remap, remap_bundle, remap_descriptor, remap_reads,
-    split_descriptor,
+    Arg, ArgKind, Blob, Context, Op, Reason, Refusal, append_descriptor, check_ranges, commands, decode, decode_bundle,
+    encode_blob, layout, remap, remap_bundle, remap_descriptor, remap_reads, split_descriptor,
 };
 
 const DATA_LEN: u32 = 64;
@@ -18,27 +17,17 @@ type Command = (Op, Vec<u32>);
 /// Words of one argument that check 7 accepts.
 fn argument(arg: &Arg) -> BoxedStrategy<Vec<u32>> {
     match arg.kind {
-        ArgKind::Id(_) => prop_oneof![1..20u32, 1..=u32::MAX]
-            .prop_map(|id| vec![id])
-            .boxed(),
-        ArgKind::OptionalId(_) => prop_oneof![0..20u32, any::<u32>()]
-            .prop_map(|id| vec![id])
-            .boxed(),
-        ArgKind::U32 | ArgKind::I32 => prop_oneof![0..64u32, any::<u32>()]
-            .prop_map(|word| vec![word])
-            .boxed(),
+        ArgKind::Id(_) => prop_oneof![1..20u32, 1..=u32::MAX].prop_map(|id| vec![id]).boxed(),
+        ArgKind::OptionalId(_) => prop_oneof![0..20u32, any::<u32>()].prop_map(|id| vec![id]).boxed(),
+        ArgKind::U32 | ArgKind::I32 => prop_oneof![0..64u32, any::<u32>()].prop_map(|word| vec![word]).boxed(),
         ArgKind::F32 => {
-            let finite = proptest::num::f32::NORMAL
-                | proptest::num::f32::SUBNORMAL
-                | proptest::num::f32::ZERO;
+            let finite = proptest::num::f32::NORMAL | proptest::num::f32::SUBNORMAL | proptest::num::f32::ZERO;
             finite.prop_map(|float| vec![float.to_bits()]).boxed()
         }
         ArgKind::U64 => (any::<u32>(), 0..1u32 << 21)
             .prop_map(|(low, high)| vec![low, high])
             .boxed(),
-        ArgKind::Enum(enumeration) => select(enumeration.values)
-            .prop_map(|(word, _)| vec![word])
-            .boxed(),
+        ArgKind::Enum(enumeration) => select(enumeration.values).prop_map(|(word, _)| vec![word]).boxed(),
         ArgKind::Bool => (0..2u32).prop_map(|word| vec![word]).boxed(),
         ArgKind::List { item, .. } => {
             let items = vec(arguments(item), 0..4);
@@ -56,16 +45,13 @@ fn argument(arg: &Arg) -> BoxedStrategy<Vec<u32>> {
 fn arguments(args: &[Arg]) -> BoxedStrategy<Vec<u32>> {
     let start = Just(Vec::new()).boxed();
     args.iter().fold(start, |before, arg| {
-        (before, argument(arg))
-            .prop_map(|(a, b)| [a, b].concat())
-            .boxed()
+        (before, argument(arg)).prop_map(|(a, b)| [a, b].concat()).boxed()
     })
 }
 
 /// A command of one of `ops` that all checks accept.
 fn command(ops: Vec<Op>) -> impl Strategy<Value = Command> {
-    select(ops)
-        .prop_flat_map(|op| arguments(layout(op)).prop_map(move |args| (op, repaired(op, args))))
+    select(ops).prop_flat_map(|op| arguments(layout(op)).prop_map(move |args| (op, repaired(op, args))))
 }
 
 /// Makes the arguments of a transfer fit checks 8 to 10.
@@ -90,10 +76,8 @@ fn repaired(op: Op, mut args: Vec<u32>) -> Vec<u32> {
 }
 
 fn inside(context: Context) -> Vec<Op> {
-    let within = |op: &Op| {
-        op.allowed_in(context)
-            && !matches!(op, Op::EndPass | Op::BeginRenderPass | Op::BeginComputePass)
-    };
+    let within =
+        |op: &Op| op.allowed_in(context) && !matches!(op, Op::EndPass | Op::BeginRenderPass | Op::BeginComputePass);
     Op::ALL.into_iter().filter(within).collect()
 }
 
@@ -173,10 +157,7 @@ fn least(args: &[Arg]) -> usize {
 fn counted(op: Op, words: &[u32]) -> Result<usize, Fault> {
     let args = layout(op);
     let is_list = |arg: &Arg| matches!(arg.kind, ArgKind::List { .. });
-    let upto = args
-        .iter()
-        .position(is_list)
-        .map_or(args.len(), |list| list + 1);
+    let upto = args.iter().position(is_list).map_or(args.len(), |list| list + 1);
     let mut length = 1 + least(&args[..upto]);
     let have = |length: usize| {
         if length <= words.len() {
@@ -251,11 +232,7 @@ fn transfer(op: Op, words: &[u32], args: &[(usize, Arg)], data_len: u32) -> Resu
     let at = |name: &str| args.iter().find(|(_, arg)| arg.name == name).unwrap().0;
     let value = |name: &str| u128::from(words[at(name)]);
     let need = |holds: bool, name: &str, reason| {
-        if holds {
-            Ok(())
-        } else {
-            Err((at(name), reason))
-        }
+        if holds { Ok(()) } else { Err((at(name), reason)) }
     };
     let data = |length| {
         need(
@@ -272,11 +249,7 @@ fn transfer(op: Op, words: &[u32], args: &[(usize, Arg)], data_len: u32) -> Resu
         Op::WriteTexture => data("dataLength"),
         Op::ReadBuffer => {
             need(value("offset") % 8 == 0, "offset", Reason::ReadAlignment)?;
-            need(
-                value("size") != 0 && value("size") % 4 == 0,
-                "size",
-                Reason::ReadSize,
-            )?;
+            need(value("size") != 0 && value("size") % 4 == 0, "size", Reason::ReadSize)?;
             need(
                 value("windowOffset") + value("size") <= 64 << 20,
                 "windowOffset",
@@ -329,8 +302,7 @@ fn slow(words: &[u32], data_len: u32, mut context: Context) -> (Slow, Result<(),
             Op::EndPass => (Context::Outside, None),
             _ => (context, begin),
         };
-        slow.commands
-            .push((at, op, words[at + 1..at + length].to_vec()));
+        slow.commands.push((at, op, words[at + 1..at + length].to_vec()));
         at += length;
     }
     let end = match begin {
@@ -347,11 +319,7 @@ fn slow(words: &[u32], data_len: u32, mut context: Context) -> (Slow, Result<(),
 type Decoded = Result<Vec<(usize, Op, Vec<u32>)>, Refusal>;
 
 fn owned(cmds: Result<Vec<wire::Cmd<'_>>, Refusal>) -> Decoded {
-    cmds.map(|cmds| {
-        cmds.iter()
-            .map(|cmd| (cmd.word, cmd.op, cmd.args.to_vec()))
-            .collect()
-    })
+    cmds.map(|cmds| cmds.iter().map(|cmd| (cmd.word, cmd.op, cmd.args.to_vec())).collect())
 }
 
 proptest! {

@@ -11,8 +11,7 @@ type Answer = Result<(), (usize, &'static str, &'static str)>;
 
 fn check(words: &[u32], size: impl FnMut(u32) -> Option<u64>, bound: u32) -> Answer {
     let cmds = decode(words, u32::MAX).unwrap();
-    check_ranges(cmds, size, bound)
-        .map_err(|refusal| (refusal.command, refusal.op.name(), refusal.reason.name()))
+    check_ranges(cmds, size, bound).map_err(|refusal| (refusal.command, refusal.op.name(), refusal.reason.name()))
 }
 
 fn of_size(size: u64) -> impl FnMut(u32) -> Option<u64> {
@@ -35,12 +34,7 @@ fn low_high(number: u64) -> [u32; 2] {
 #[case::last_offset(MAX_SAFE, 4, MAX_SAFE + 4, true)]
 #[case::past_two_to_53_by_one(MAX_SAFE, 4, MAX_SAFE + 3, false)]
 #[case::largest_size(MAX_SAFE, 0xFFFF_FFFC, u64::MAX, true)]
-fn a_write_keeps_to_its_buffer(
-    #[case] offset: u64,
-    #[case] length: u32,
-    #[case] size: u64,
-    #[case] fits: bool,
-) {
+fn a_write_keeps_to_its_buffer(#[case] offset: u64, #[case] length: u32, #[case] size: u64, #[case] fits: bool) {
     let [low, high] = low_high(offset);
     let expected = if fits {
         Ok(())
@@ -72,16 +66,8 @@ fn indirect_arguments_lie_in_their_buffer(
         let [low, high] = low_high(offset);
         let words = [begin, &[op, BUFFER, low, high, 21]].concat();
         let past = Err((1, name, "out-of-range"));
-        assert_eq!(
-            check(&words, of_size(offset + length), 0),
-            Ok(()),
-            "{name} {offset}"
-        );
-        assert_eq!(
-            check(&words, of_size(offset + length - 1), 0),
-            past,
-            "{name} {offset}"
-        );
+        assert_eq!(check(&words, of_size(offset + length), 0), Ok(()), "{name} {offset}");
+        assert_eq!(check(&words, of_size(offset + length - 1), 0), past, "{name} {offset}");
         assert_eq!(check(&words, of_size(0), 0), past, "{name} {offset}");
         assert_eq!(
             check(&words, |_| None, 0),
@@ -92,16 +78,8 @@ fn indirect_arguments_lie_in_their_buffer(
 }
 
 fn copy(src: u32, src_offset: u64, dst: u32, dst_offset: u64, size: u64) -> Vec<u32> {
-    let (src_offset, dst_offset, size) =
-        (low_high(src_offset), low_high(dst_offset), low_high(size));
-    [
-        &[31, src],
-        &src_offset[..],
-        &[dst],
-        &dst_offset[..],
-        &size[..],
-    ]
-    .concat()
+    let (src_offset, dst_offset, size) = (low_high(src_offset), low_high(dst_offset), low_high(size));
+    [&[31, src], &src_offset[..], &[dst], &dst_offset[..], &size[..]].concat()
 }
 
 #[rstest]
@@ -176,11 +154,7 @@ fn a_dispatch_keeps_to_the_bound(#[case] bound: u32, #[case] groups: u32, #[case
         Err((1, "Dispatch", "too-many-workgroups"))
     };
     for [x, y, z] in [[groups, 1, 1], [1, groups, 1], [1, 1, groups], [groups; 3]] {
-        assert_eq!(
-            check(&[22, 23, x, y, z, 21], |_| None, bound),
-            expected,
-            "{x} {y} {z}"
-        );
+        assert_eq!(check(&[22, 23, x, y, z, 21], |_| None, bound), expected, "{x} {y} {z}");
     }
 }
 
@@ -195,18 +169,9 @@ fn the_first_command_that_fails_is_named_with_every_command_counted() {
     ]
     .concat();
     // Submit 0, Begin 1, Dispatch 2, End 3, Submit 4, and after it the writes 5, 6 and 7.
-    assert_eq!(
-        check(&words, of_size(4), 0),
-        Err((6, "WriteBuffer", "out-of-range"))
-    );
-    assert_eq!(
-        check(&words, of_size(5), 0),
-        Err((7, "WriteBuffer", "not-a-buffer"))
-    );
-    assert_eq!(
-        check(&words, of_size(0), 0),
-        Err((5, "WriteBuffer", "out-of-range"))
-    );
+    assert_eq!(check(&words, of_size(4), 0), Err((6, "WriteBuffer", "out-of-range")));
+    assert_eq!(check(&words, of_size(5), 0), Err((7, "WriteBuffer", "not-a-buffer")));
+    assert_eq!(check(&words, of_size(0), 0), Err((5, "WriteBuffer", "out-of-range")));
 }
 
 #[test]
@@ -214,9 +179,7 @@ fn other_commands_are_the_devices_business() {
     let words = [
         &[34, 9, 0, 0, 4, 0][..],
         &[33, 9, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 1, 1, 1],
-        &[
-            20, 0, 0, 5, 0, 9, 0, 0, 4, 0, 6, 9, 1, 0, 0, 4, 0, 3, 9, 9, 9, 9, 21,
-        ],
+        &[20, 0, 0, 5, 0, 9, 0, 0, 4, 0, 6, 9, 1, 0, 0, 4, 0, 3, 9, 9, 9, 9, 21],
     ]
     .concat();
     let mut asked = 0;
@@ -240,8 +203,7 @@ fn a_command_that_no_decoder_gives_is_refused_without_a_panic() {
     ];
     for op in ranged {
         for args in [&[][..], &[BUFFER; 9]] {
-            let refusal =
-                check_ranges([Cmd { word: 0, op, args }], |_| Some(u64::MAX), 0).unwrap_err();
+            let refusal = check_ranges([Cmd { word: 0, op, args }], |_| Some(u64::MAX), 0).unwrap_err();
             assert_eq!((refusal.op, refusal.reason.name()), (op, "truncated"));
         }
     }
@@ -251,8 +213,5 @@ fn a_command_that_no_decoder_gives_is_refused_without_a_panic() {
 fn a_refusal_reads_as_one_line() {
     let cmds = decode(&[22, 23, 9, 9, 9, 21], 0).unwrap();
     let refusal = check_ranges(cmds, |_| None, 8).unwrap_err();
-    assert_eq!(
-        refusal.to_string(),
-        "command 1 (Dispatch): too-many-workgroups"
-    );
+    assert_eq!(refusal.to_string(), "command 1 (Dispatch): too-many-workgroups");
 }

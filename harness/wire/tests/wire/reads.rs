@@ -41,24 +41,16 @@ fn buffer(id: u32) -> Option<BufferInfo> {
 #[case::largest_offset(read(3, (1 << 53) - 8, 4, 28), Ok(()))]
 #[case::sum_past_two_to_64(read(3, u64::MAX, 4, 0), Err("out-of-range"))]
 #[case::window_sum_past_two_to_32(read(3, 0, 0xFFFF_FFFC, 8), Err("past-window"))]
-fn a_read_keeps_to_its_buffer_and_the_window(
-    #[case] read: Read,
-    #[case] expected: Result<(), &'static str>,
-) {
-    let answer =
-        check_reads(&[read], buffer, 32).map_err(|refusal| (refusal.read, refusal.reason.name()));
+fn a_read_keeps_to_its_buffer_and_the_window(#[case] read: Read, #[case] expected: Result<(), &'static str>) {
+    let answer = check_reads(&[read], buffer, 32).map_err(|refusal| (refusal.read, refusal.reason.name()));
     assert_eq!(answer, expected.map_err(|reason| (0, reason)));
 }
 
 #[test]
 fn the_first_read_that_fails_is_named() {
     let (good, past, none) = (read(1, 0, 4, 0), read(1, 16, 4, 0), read(4, 0, 4, 0));
-    let first =
-        |reads: &[Read]| check_reads(reads, buffer, 4).map_err(|refusal| refusal.to_string());
-    assert_eq!(
-        first(&[good, past, none]),
-        Err("read 1: out-of-range".to_string())
-    );
+    let first = |reads: &[Read]| check_reads(reads, buffer, 4).map_err(|refusal| refusal.to_string());
+    assert_eq!(first(&[good, past, none]), Err("read 1: out-of-range".to_string()));
     assert_eq!(
         first(&[good, good, none, past]),
         Err("read 2: not-a-buffer".to_string())
@@ -69,9 +61,7 @@ fn the_first_read_that_fails_is_named() {
 
 #[test]
 fn a_window_may_be_empty_or_huge() {
-    let at = |window| {
-        check_reads(&[read(1, 0, 4, 0)], buffer, window).map_err(|refusal| refusal.reason.name())
-    };
+    let at = |window| check_reads(&[read(1, 0, 4, 0)], buffer, window).map_err(|refusal| refusal.reason.name());
     assert_eq!(at(0), Err("past-window"));
     assert_eq!(at(3), Err("past-window"));
     assert_eq!(at(4), Ok(()));

@@ -59,11 +59,7 @@ fn an_id_that_is_not_granted_is_refused_where_it_stands() {
                 "{} {i}",
                 sample.name
             );
-            assert_eq!(
-                outcome.asked.last(),
-                Some(&777),
-                "nothing is asked after it"
-            );
+            assert_eq!(outcome.asked.last(), Some(&777), "nothing is asked after it");
         }
     }
 }
@@ -89,10 +85,7 @@ fn an_id_is_asked_also_in_a_command_that_a_later_check_refuses() {
     assert_eq!(outcome.answer, Err((4, 30, "data-range")));
     assert_eq!(outcome.asked, [5]);
     let outcome = run(&[30, 5, 0, 0, 0, 3], 4, 0);
-    assert_eq!(
-        (outcome.answer, outcome.asked),
-        (Err((5, 30, "write-size")), vec![5])
-    );
+    assert_eq!((outcome.answer, outcome.asked), (Err((5, 30, "write-size")), vec![5]));
     let outcome = run(&[34, 5, 4, 0, 4, 0], 0, 0);
     assert_eq!(
         (outcome.answer, outcome.asked),
@@ -113,10 +106,7 @@ fn an_id_is_asked_at_its_place() {
         run(&[30, 5, 0, u32::MAX, 9, 3], 0, 5).answer,
         Err((1, 30, "unknown-id"))
     );
-    assert_eq!(
-        run(&[34, 5, 1, 0, 3, 0], 0, 5).answer,
-        Err((1, 34, "unknown-id"))
-    );
+    assert_eq!(run(&[34, 5, 1, 0, 3, 0], 0, 5).answer, Err((1, 34, "unknown-id")));
     // Not asked when something before it is refused.
     let copy = [31, 5, 0, u32::MAX, 6, 0, 0, 0, 0];
     let outcome = run(&copy, 0, 6);
@@ -175,9 +165,7 @@ fn the_resolve_target_of_a_hole_is_asked_too() {
 #[test]
 fn words_that_look_like_ids_stay() {
     // Id 5 everywhere an id could be mistaken: offsets, counts, sizes, the opcode of SetVertexBuffer.
-    let words = [
-        20, 0, 0, 5, 5, 5, 5, 0, 5, 0, 2, 5, 5, 1, 5, 3, 5, 5, 5, 5, 21,
-    ];
+    let words = [20, 0, 0, 5, 5, 5, 5, 0, 5, 0, 2, 5, 5, 1, 5, 3, 5, 5, 5, 5, 21];
     let outcome = run(&words, 0, 0);
     assert_eq!((outcome.answer, outcome.asked), (Ok(()), vec![5, 5]));
     let mut expected = words;
@@ -195,10 +183,7 @@ fn a_replacement_is_not_asked_again() {
 #[test]
 fn an_open_pass_is_refused_after_all_ids_are_asked() {
     let outcome = run(&[22, 1, 5], 0, 0);
-    assert_eq!(
-        (outcome.answer, outcome.asked),
-        (Err((0, 22, "open-pass")), vec![5])
-    );
+    assert_eq!((outcome.answer, outcome.asked), (Err((0, 22, "open-pass")), vec![5]));
 }
 
 #[test]
@@ -244,10 +229,7 @@ fn reads_come_in_order_with_translated_ids() {
 fn ids_of_a_bundle_are_positions_in_its_references() {
     let references = [70, 0, 72];
     let resolve = |words: &mut [u32]| {
-        remap_bundle(words, |position| {
-            references.get(position as usize - 1).copied()
-        })
-        .map_err(parts)
+        remap_bundle(words, |position| references.get(position as usize - 1).copied()).map_err(parts)
     };
     let mut words = [1, 3, 2, 0, 1, 0, 2, 1, 0, 0, 3, 3, 1, 0, 0];
     assert_eq!(resolve(&mut words), Ok(()));
@@ -258,8 +240,5 @@ fn ids_of_a_bundle_are_positions_in_its_references() {
     assert_eq!(resolve(&mut [1, u32::MAX]), Err((1, 1, "unknown-id")));
     // 0 is never a position.
     assert_eq!(resolve(&mut [1, 0]), Err((1, 1, "zero-id")));
-    assert_eq!(
-        resolve(&mut [30, 1, 0, 0, 0, 0]),
-        Err((0, 30, "wrong-context"))
-    );
+    assert_eq!(resolve(&mut [30, 1, 0, 0, 0, 0]), Err((0, 30, "wrong-context")));
 }

@@ -147,10 +147,7 @@ pub fn outcome(words: &[u32], data_len: u32) -> Result<(), (usize, u32, &'static
     let mut remapped = words.to_vec();
     let answer = remap(&mut remapped, data_len, Some);
     assert_eq!(remapped, words);
-    assert_eq!(
-        answer,
-        decoded.as_ref().map(|_| ()).map_err(|refusal| *refusal)
-    );
+    assert_eq!(answer, decoded.as_ref().map(|_| ()).map_err(|refusal| *refusal));
     decoded.map(|_| ()).map_err(parts)
 }
 
@@ -162,9 +159,6 @@ pub fn bundle_outcome(words: &[u32]) -> Result<(), (usize, u32, &'static str)> {
     let mut remapped = words.to_vec();
     let answer = wire::remap_bundle(&mut remapped, Some);
     assert_eq!(remapped, words);
-    assert_eq!(
-        answer,
-        decoded.as_ref().map(|_| ()).map_err(|refusal| *refusal)
-    );
+    assert_eq!(answer, decoded.as_ref().map(|_| ()).map_err(|refusal| *refusal));
     decoded.map(|_| ()).map_err(parts)
 }

@@ -6,10 +6,7 @@ use crate::samples::{DATA_LEN, SAMPLES, bundle_outcome, opening, outcome};
 
 #[test]
 fn opcodes_are_those_of_the_table_and_no_others() {
-    let table: Vec<_> = SAMPLES
-        .iter()
-        .map(|sample| (sample.op, sample.name))
-        .collect();
+    let table: Vec<_> = SAMPLES.iter().map(|sample| (sample.op, sample.name)).collect();
     let ours: Vec<_> = Op::ALL.iter().map(|op| (*op as u32, op.name())).collect();
     assert_eq!(ours, table);
     for word in (0..=4096).chain([0x0100_0001, 0x8000_0001, u32::MAX]) {
@@ -66,10 +63,7 @@ fn a_pass_ends_where_its_end_stands() {
     // The second EndPass, and a Begin in a pass.
     assert_eq!(outcome(&[22, 21, 21], 0), Err((2, 21, "wrong-context")));
     assert_eq!(outcome(&[22, 22], 0), Err((1, 22, "wrong-context")));
-    assert_eq!(
-        outcome(&[20, 0, 0, 20, 0, 0], 0),
-        Err((3, 20, "wrong-context"))
-    );
+    assert_eq!(outcome(&[20, 0, 0, 20, 0, 0], 0), Err((3, 20, "wrong-context")));
     assert_eq!(outcome(&[], 0), Ok(()));
     // After the last Submit commands are legal.
     assert_eq!(outcome(&[40, 40, 22, 21], 0), Ok(()));
@@ -78,10 +72,7 @@ fn a_pass_ends_where_its_end_stands() {
 #[test]
 fn an_open_pass_names_its_begin() {
     assert_eq!(outcome(&[40, 22], 0), Err((1, 22, "open-pass")));
-    assert_eq!(
-        outcome(&[40, 22, 21, 20, 0, 0, 10, 1], 0),
-        Err((3, 20, "open-pass"))
-    );
+    assert_eq!(outcome(&[40, 22, 21, 20, 0, 0, 10, 1], 0), Err((3, 20, "open-pass")));
     // Any other refusal comes first, also with a pass open.
     assert_eq!(outcome(&[22, 99], 0), Err((1, 0, "unknown-op")));
     assert_eq!(outcome(&[22, 23, 1, 1], 0), Err((1, 23, "truncated")));
@@ -94,10 +85,7 @@ fn words_of_a_bundle_need_no_begin_and_see_no_data() {
         Ok(())
     );
     assert_eq!(bundle_outcome(&[]), Ok(()));
-    assert_eq!(
-        bundle_outcome(&[3, 3, 1, 0, 0, 21]),
-        Err((5, 21, "wrong-context"))
-    );
+    assert_eq!(bundle_outcome(&[3, 3, 1, 0, 0, 21]), Err((5, 21, "wrong-context")));
     assert_eq!(bundle_outcome(&[1]), Err((0, 1, "truncated")));
     assert_eq!(bundle_outcome(&[1, 0]), Err((1, 1, "zero-id")));
 }
@@ -133,10 +121,7 @@ fn reasons_are_those_of_the_protocol() {
         (27, "wrong-kind"),
         (28, "threw"),
     ];
-    assert_eq!(
-        Reason::ALL.map(|reason| (reason as u32, reason.name())),
-        table
-    );
+    assert_eq!(Reason::ALL.map(|reason| (reason as u32, reason.name())), table);
     assert!(
         [0, 14, 29, u32::MAX]
             .iter()
@@ -215,7 +200,10 @@ fn layouts_read_like_the_specification() {
         (1, "pipeline:id".into()),
         (2, "index bindGroup:id? n<=65536 {offset}".into()),
         (3, "vertexCount instanceCount firstVertex firstInstance".into()),
-        (4, "indexCount instanceCount firstIndex baseVertex:i32 firstInstance".into()),
+        (
+            4,
+            "indexCount instanceCount firstIndex baseVertex:i32 firstInstance".into(),
+        ),
         (5, "slot buffer:id? offset:u64 size:u64".into()),
         (6, "buffer:id format:index-format offset:u64 size:u64".into()),
         (7, "x:f32 y:f32 w:f32 h:f32 minDepth:f32 maxDepth:f32".into()),
@@ -239,7 +227,10 @@ fn layouts_read_like_the_specification() {
         (24, "buffer:id offset:u64".into()),
         (30, "buffer:id offset:u64 dataOffset length".into()),
         (31, "src:id srcOffset:u64 dst:id dstOffset:u64 size:u64".into()),
-        (32, format!("src:id {texture} dst:id {texture} width height depthOrArrayLayers")),
+        (
+            32,
+            format!("src:id {texture} dst:id {texture} width height depthOrArrayLayers"),
+        ),
         (
             33,
             format!(
@@ -260,14 +251,8 @@ fn enumerations_are_those_of_section_2() {
     assert_eq!(wire::INDEX_FORMAT.values, [(1, "uint16"), (2, "uint32")]);
     assert_eq!(wire::LOAD_OP.values, [(1, "load"), (2, "clear")]);
     assert_eq!(wire::STORE_OP.values, [(1, "store"), (2, "discard")]);
-    assert_eq!(
-        wire::OPTIONAL_LOAD_OP.values,
-        [(0, ""), (1, "load"), (2, "clear")]
-    );
-    assert_eq!(
-        wire::OPTIONAL_STORE_OP.values,
-        [(0, ""), (1, "store"), (2, "discard")]
-    );
+    assert_eq!(wire::OPTIONAL_LOAD_OP.values, [(0, ""), (1, "load"), (2, "clear")]);
+    assert_eq!(wire::OPTIONAL_STORE_OP.values, [(0, ""), (1, "store"), (2, "discard")]);
     assert_eq!(
         wire::ASPECT.values,
         [(0, ""), (1, "all"), (2, "stencil-only"), (3, "depth-only")]

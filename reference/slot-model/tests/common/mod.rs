@@ -3,8 +3,8 @@
 
 use slot_model::{Counts, Slot, Table};
 use wgpu_types::{
-    BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, ShaderStages,
-    StorageTextureAccess, TextureFormat, TextureSampleType, TextureViewDimension,
+    BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, ShaderStages, StorageTextureAccess,
+    TextureFormat, TextureSampleType, TextureViewDimension,
 };
 
 pub const ALL: ShaderStages = ShaderStages::all();
@@ -12,9 +12,7 @@ pub const ALL: ShaderStages = ShaderStages::all();
 pub const UNIFORM: BindingType = buffer(BufferBindingType::Uniform);
 pub const STORAGE: BindingType = buffer(BufferBindingType::Storage { read_only: false });
 pub const READ_ONLY: BindingType = buffer(BufferBindingType::Storage { read_only: true });
-pub const ACCELERATION: BindingType = BindingType::AccelerationStructure {
-    vertex_return: false,
-};
+pub const ACCELERATION: BindingType = BindingType::AccelerationStructure { vertex_return: false };
 pub const SAMPLER: BindingType = BindingType::Sampler(SamplerBindingType::Filtering);
 pub const COMPARISON: BindingType = BindingType::Sampler(SamplerBindingType::Comparison);
 pub const TEXTURE: BindingType = BindingType::Texture {
@@ -51,10 +49,7 @@ pub fn entry(binding: u32, ty: BindingType, visibility: ShaderStages) -> BindGro
 
 /// Entries 0, 1, .. that every stage sees.
 pub fn entries(types: &[BindingType]) -> Vec<BindGroupLayoutEntry> {
-    (0..)
-        .zip(types)
-        .map(|(at, &ty)| entry(at, ty, ALL))
-        .collect()
+    (0..).zip(types).map(|(at, &ty)| entry(at, ty, ALL)).collect()
 }
 
 pub fn array(binding: u32, ty: BindingType, visibility: ShaderStages) -> BindGroupLayoutEntry {

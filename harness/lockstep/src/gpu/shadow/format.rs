@@ -39,9 +39,7 @@ impl Format {
                 srgb,
             });
         }
-        let (plain, srgb) = name
-            .strip_suffix("-srgb")
-            .map_or((name, false), |plain| (plain, true));
+        let (plain, srgb) = name.strip_suffix("-srgb").map_or((name, false), |plain| (plain, true));
         let (order, rest) = plain.split_at(plain.find(|c: char| c.is_ascii_digit())?);
         let (bits, number) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
         let channels = match order {
@@ -82,13 +80,7 @@ impl Format {
 
     /// Whether a texture copy takes texels of `self` to texels of `other`: it does not look at sRGB.
     pub fn copies_to(self, other: Self) -> bool {
-        Self {
-            srgb: false,
-            ..self
-        } == Self {
-            srgb: false,
-            ..other
-        }
+        Self { srgb: false, ..self } == Self { srgb: false, ..other }
     }
 
     /// The texel, as little-endian bits, that a clear to `color` (red, green, blue, alpha) writes.
@@ -113,9 +105,7 @@ impl Format {
         let max = u32::MAX >> (32 - self.bits);
         match self.number {
             Number::Uint => in_range(value, 0, i64::from(max)),
-            Number::Sint => {
-                in_range(value, -i64::from(max / 2) - 1, i64::from(max / 2)).map(|bits| bits & max)
-            }
+            Number::Sint => in_range(value, -i64::from(max / 2) - 1, i64::from(max / 2)).map(|bits| bits & max),
             Number::Unorm => zero_or_one(value, max),
             Number::Snorm => zero_or_one(value, max / 2),
             // A negative zero keeps its sign on some devices.

@@ -144,10 +144,8 @@ impl Memory {
     /// A new texture, all zero.
     pub fn add_texture(&mut self, id: u32, shape: &Shape) {
         let room = shape.room().and_then(|size| self.take_room(size));
-        self.textures.insert(
-            id,
-            room.and_then(|_| Texture::new(shape)).unwrap_or_default(),
-        );
+        self.textures
+            .insert(id, room.and_then(|_| Texture::new(shape)).unwrap_or_default());
     }
 
     fn take_room(&mut self, size: u64) -> Option<usize> {
@@ -170,9 +168,7 @@ impl Memory {
         }
         if let Some(texture) = self.textures.get_mut(&id) {
             let surfaces = &mut texture.surfaces;
-            surfaces
-                .iter_mut()
-                .for_each(|surface| surface.known = false);
+            surfaces.iter_mut().for_each(|surface| surface.known = false);
             // Lost or not, the texture is forgotten.
             let cost = surfaces.len() as u64;
             let _ = self.spend(cost);
@@ -214,11 +210,7 @@ impl Memory {
     ///
     /// While a buffer is being changed its place is empty, so whoever reads it too finds it unknown. WebGPU forbids that
     /// anyway.
-    pub fn change(
-        &mut self,
-        span: Span,
-        change: impl FnOnce(&mut [u8], &mut Self) -> Option<()>,
-    ) -> Option<()> {
+    pub fn change(&mut self, span: Span, change: impl FnOnce(&mut [u8], &mut Self) -> Option<()>) -> Option<()> {
         let mut buffer = take(self.buffers.get_mut(&span.id)?);
         let bytes = range(span.offset, span.size).and_then(|range| buffer.bytes.get_mut(range));
         let done = bytes.and_then(|bytes| change(bytes, self));
@@ -332,14 +324,7 @@ impl Memory {
 
     /// Writes texels from bytes that lie as `offset`, `row` (bytes) and `rows` (rows a layer) say; a stride left out
     /// is that of texels without gaps.
-    pub fn write_texture(
-        &mut self,
-        to: Region,
-        bytes: &[u8],
-        offset: u64,
-        row: Option<u32>,
-        rows: Option<u32>,
-    ) {
+    pub fn write_texture(&mut self, to: Region, bytes: &[u8], offset: u64, row: Option<u32>, rows: Option<u32>) {
         let Some(texture) = self.textures.get(&to.texture) else {
             return;
         };
@@ -366,9 +351,7 @@ impl Memory {
         let Some(format) = texture.format else { return };
         let size = to.extent[1..]
             .iter()
-            .fold(to.row_bytes(format), |size, &n| {
-                size.saturating_mul(u64::from(n))
-            });
+            .fold(to.row_bytes(format), |size, &n| size.saturating_mul(u64::from(n)));
         if texture.put(to, format, source).is_none() || self.spend(size).is_none() {
             self.forget(to.texture);
         }
@@ -381,28 +364,19 @@ impl Memory {
         }
         for layer in 0..from.extent[2] {
             let slices = from.slice(layer).zip(to.slice(layer));
-            if slices
-                .and_then(|(from, to)| self.copy_slice(from, to))
-                .is_none()
-            {
+            if slices.and_then(|(from, to)| self.copy_slice(from, to)).is_none() {
                 return self.forget(to.texture);
             }
         }
     }
 
     fn copy_slice(&mut self, from: Region, to: Region) -> Option<()> {
-        let (src, dst) = (
-            self.textures.get(&from.texture)?,
-            self.textures.get(&to.texture)?,
-        );
+        let (src, dst) = (self.textures.get(&from.texture)?, self.textures.get(&to.texture)?);
         let format = src.format?;
         if !format.copies_to(dst.format?) {
             return None;
         }
-        let layers = (
-            src.index(from.mip, from.origin[2]),
-            dst.index(to.mip, to.origin[2]),
-        );
+        let layers = (src.index(from.mip, from.origin[2]), dst.index(to.mip, to.origin[2]));
         layers.0.zip(layers.1)?;
         match src.get(from, format) {
             Some(bytes) => {
@@ -433,10 +407,7 @@ impl Shape {
         let texel = self.format?.texel as u64;
         (0..self.mips.min(MAX_MIPS)).try_fold(0u64, |sum, mip| {
             let [width, height, layers] = self.at(mip).map(u64::from);
-            let layer = width
-                .checked_mul(height)?
-                .checked_mul(texel)?
-                .checked_add(64)?;
+            let layer = width.checked_mul(height)?.checked_mul(texel)?.checked_add(64)?;
             sum.checked_add(layer.checked_mul(layers)?)
         })
     }
@@ -444,11 +415,7 @@ impl Shape {
     /// Width, height and layers of a mip level.
     fn at(&self, mip: u32) -> [u32; 3] {
         let halved = |size: u32| size.checked_shr(mip).unwrap_or(0).max(1);
-        let layers = if self.volume {
-            halved(self.layers)
-        } else {
-            self.layers
-        };
+        let layers = if self.volume { halved(self.layers) } else { self.layers };
         [halved(self.width), halved(self.height), layers]
     }
 }
@@ -487,9 +454,7 @@ impl Texture {
     fn index(&self, mip: u32, layer: u32) -> Option<usize> {
         let mip = mip as usize;
         let (first, end) = (*self.mips.get(mip)?, *self.mips.get(mip.checked_add(1)?)?);
-        first
-            .checked_add(layer as usize)
-            .filter(|&index| index < end)
+        first.checked_add(layer as usize).filter(|&index| index < end)
     }
 
     fn forget(&mut self, at: Place) {
@@ -523,9 +488,7 @@ impl Texture {
                     .checked_add(u64::from(y).checked_mul(source.row)?)?;
                 let bytes = range(source.offset.checked_add(skip)?, to.row_bytes(format))?;
                 let row = surface.row(rect.left, rect.top + y, to.extent[0], format.texel)?;
-                self.bytes
-                    .get_mut(row)?
-                    .copy_from_slice(source.bytes.get(bytes)?);
+                self.bytes.get_mut(row)?.copy_from_slice(source.bytes.get(bytes)?);
             }
             surface.known |= surface.whole() == rect;
         }
@@ -538,12 +501,10 @@ impl Texture {
         let rect = from.rect().filter(|_| surface.known)?;
         let mut bytes = Vec::new();
         for y in rect.top..rect.bottom {
-            bytes.extend(self.bytes.get(surface.row(
-                rect.left,
-                y,
-                from.extent[0],
-                format.texel,
-            )?)?);
+            bytes.extend(
+                self.bytes
+                    .get(surface.row(rect.left, y, from.extent[0], format.texel)?)?,
+            );
         }
         Some(bytes)
     }

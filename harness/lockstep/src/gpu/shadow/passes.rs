@@ -92,21 +92,14 @@ impl<'a> Player<'a> {
         }
         match (command.op, command.args) {
             (Op::CopyBufferToBuffer, &[src, _, _, dst, ..]) => {
-                self.memory.copy_buffer(
-                    src,
-                    command.u64_at(1),
-                    dst,
-                    command.u64_at(4),
-                    command.u64_at(6),
-                );
+                self.memory
+                    .copy_buffer(src, command.u64_at(1), dst, command.u64_at(4), command.u64_at(6));
             }
             (Op::CopyTextureToTexture, args) => self.copy_texture(args),
             (Op::BeginComputePass, _) => (self.state, self.pass) = Default::default(),
             (Op::BeginRenderPass, args) => self.begin(args),
             (Op::EndPass, _) => self.end(),
-            (Op::SetViewport, _) => {
-                self.pass.viewport = Some([0, 1, 2, 3].map(|i| command.f32_at(i)))
-            }
+            (Op::SetViewport, _) => self.pass.viewport = Some([0, 1, 2, 3].map(|i| command.f32_at(i))),
             (Op::SetScissorRect, &[x, y, w, h]) => self.pass.scissor = Some([x, y, w, h]),
             (Op::ExecuteBundles, args) => self.bundles(args),
             (Op::Dispatch, &[x, y, z]) => self.dispatch(Some([x, y, z]), false),
@@ -118,24 +111,7 @@ impl<'a> Player<'a> {
     }
 
     fn copy_texture(&mut self, args: &[u32]) {
-        let &[
-            src,
-            src_mip,
-            sx,
-            sy,
-            sz,
-            _,
-            dst,
-            dst_mip,
-            dx,
-            dy,
-            dz,
-            _,
-            w,
-            h,
-            d,
-        ] = args
-        else {
+        let &[src, src_mip, sx, sy, sz, _, dst, dst_mip, dx, dy, dz, _, w, h, d] = args else {
             return;
         };
         let extent = [w, h, d];
@@ -169,15 +145,11 @@ impl<'a> Player<'a> {
                 set(&mut state.groups, *index, (*group != 0).then_some(bound));
             }
             (Op::SetVertexBuffer, &[slot, id, ..]) => {
-                let span = self
-                    .memory
-                    .span(name(id, names), command.u64_at(2), command.u64_at(4));
+                let span = self.memory.span(name(id, names), command.u64_at(2), command.u64_at(4));
                 set(&mut state.vertex, slot, span.filter(|_| id != 0));
             }
             (Op::SetIndexBuffer, &[id, format, ..]) => {
-                let span = self
-                    .memory
-                    .span(name(id, names), command.u64_at(2), command.u64_at(4));
+                let span = self.memory.span(name(id, names), command.u64_at(2), command.u64_at(4));
                 state.index = span.map(|span| Index {
                     bytes: if format == 1 { 2 } else { 4 },
                     span,
@@ -217,19 +189,17 @@ impl<'a> Player<'a> {
             }
             (Op::DrawIndexedIndirect, &[id, ..]) => {
                 let words = self.memory.words(name(id, names), command.u64_at(1));
-                self.draw(
-                    words.map(|[count, instances, first, base, first_instance]| {
-                        let base = Some(base.cast_signed());
-                        Call {
-                            count,
-                            instances,
-                            first,
-                            base,
-                            first_instance,
-                            indirect: true,
-                        }
-                    }),
-                );
+                self.draw(words.map(|[count, instances, first, base, first_instance]| {
+                    let base = Some(base.cast_signed());
+                    Call {
+                        count,
+                        instances,
+                        first,
+                        base,
+                        first_instance,
+                        indirect: true,
+                    }
+                }));
             }
             _ => {}
         }
@@ -286,10 +256,8 @@ impl<'a> Player<'a> {
         (self.pass.width, self.pass.height) = (width, height);
         if load_op == 2 {
             let &[r, g, b, a] = clear else { return None };
-            self.memory.clear(
-                view.at,
-                format.clear_texel([r, g, b, a].map(f32::from_bits)),
-            );
+            self.memory
+                .clear(view.at, format.clear_texel([r, g, b, a].map(f32::from_bits)));
         }
         Some(Color {
             at: view.at,
@@ -306,9 +274,7 @@ impl<'a> Player<'a> {
             .flatten()
             .filter(|color| color.discard)
             .for_each(|color| self.memory.clear(color.at, Some(0)));
-        pass.resolved
-            .iter()
-            .for_each(|at| self.memory.forget(at.texture));
+        pass.resolved.iter().for_each(|at| self.memory.forget(at.texture));
         self.state = State::default();
     }
 
@@ -330,15 +296,8 @@ impl<'a> Player<'a> {
         let bound = self.state.groups.get(&0)?;
         let group = self.table.groups.get(&bound.group)?;
         let layout = self.table.layouts.get(&group.layout)?;
-        let entry = group
-            .entries
-            .iter()
-            .find(|entry| entry.binding == binding)?;
-        let dynamic = match layout
-            .dynamic
-            .iter()
-            .position(|&dynamic| dynamic == binding)
-        {
+        let entry = group.entries.iter().find(|entry| entry.binding == binding)?;
+        let dynamic = match layout.dynamic.iter().position(|&dynamic| dynamic == binding) {
             Some(place) => *bound.offsets.get(place)?,
             None => 0,
         };
@@ -404,18 +363,13 @@ impl<'a> Player<'a> {
     /// Invocation x adds 1 at `x % length`, once for each y and z. Counted, not run: there may be 2^48 of them.
     fn count(&mut self, [x, y, z]: [u32; 3]) -> Option<()> {
         let span = self.bound(0)?;
-        let length = u32::try_from(span.size / 4)
-            .ok()
-            .filter(|&length| length > 0)?;
+        let length = u32::try_from(span.size / 4).ok().filter(|&length| length > 0)?;
         self.memory.spend(u64::from(length.min(x)) * 4)?;
         let (rounds, rest) = (x / length, x % length);
         self.memory.change(span, |dst, _| {
             for (i, word) in (0..length.min(x)).zip(dst.chunks_exact_mut(4)) {
                 let times = rounds + u32::from(i < rest);
-                store(
-                    word,
-                    load(word).wrapping_add(times.wrapping_mul(y).wrapping_mul(z)),
-                );
+                store(word, load(word).wrapping_add(times.wrapping_mul(y).wrapping_mul(z)));
             }
             Some(())
         })
@@ -440,12 +394,7 @@ impl<'a> Player<'a> {
         self.memory.spend((4 * invocations).min(to.size))?;
         self.memory.change(to, |dst, memory| {
             let src = memory.read(from)?.chunks_exact(4);
-            for (i, (word, src)) in dst
-                .chunks_exact_mut(4)
-                .zip(src)
-                .take(invocations as usize)
-                .enumerate()
-            {
+            for (i, (word, src)) in dst.chunks_exact_mut(4).zip(src).take(invocations as usize).enumerate() {
                 store(word, load(src) ^ i as u32);
             }
             Some(())
@@ -453,15 +402,10 @@ impl<'a> Player<'a> {
     }
 
     fn store(&mut self, [x, y, _]: [u32; 3]) -> Option<()> {
-        let view = self
-            .table
-            .views
-            .get(&self.resource(0)?)
-            .filter(|view| view.plain)?;
+        let view = self.table.views.get(&self.resource(0)?).filter(|view| view.plain)?;
         let (width, height, format) = self.memory.surface(view.at)?;
         let (right, bottom) = (x.min(width), y.min(height));
-        self.memory
-            .spend(u64::from(right) * u64::from(bottom) * 4)?;
+        self.memory.spend(u64::from(right) * u64::from(bottom) * 4)?;
         format.is_r32uint().then_some(())?;
         self.memory.paint(
             view.at,
@@ -471,11 +415,7 @@ impl<'a> Player<'a> {
                 right,
                 bottom,
             },
-            |x, y| {
-                x.wrapping_mul(3)
-                    .wrapping_add(y.wrapping_mul(5))
-                    .wrapping_add(7)
-            },
+            |x, y| x.wrapping_mul(3).wrapping_add(y.wrapping_mul(5)).wrapping_add(7),
         )
     }
 
@@ -493,9 +433,7 @@ impl<'a> Player<'a> {
         }
         match (area, call.and_then(|call| self.color(drawing, call))) {
             (_, Some(None)) => {}
-            (Some(area), Some(Some(color))) if first.paintable => {
-                self.memory.fill(first.at, area, Some(color.into()))
-            }
+            (Some(area), Some(Some(color))) if first.paintable => self.memory.fill(first.at, area, Some(color.into())),
             _ => self.memory.forget_surface(first.at),
         }
     }
@@ -512,11 +450,7 @@ impl<'a> Player<'a> {
         let span = match drawing.paint {
             Paint::Nothing => return Some(None),
             Paint::Uniform => self.bound(0)?,
-            Paint::Instance {
-                slot,
-                stride,
-                offset,
-            } => {
+            Paint::Instance { slot, stride, offset } => {
                 let last = u64::from(call.first_instance) + u64::from(call.instances - 1);
                 self.state
                     .vertex
@@ -557,10 +491,7 @@ impl Pass {
     /// of them.
     fn area(&self) -> Option<Rect> {
         let (width, height) = (self.width as f32, self.height as f32);
-        let [x, y, w, h] = self
-            .viewport
-            .unwrap_or([0.0, 0.0, width, height])
-            .map(f64::from);
+        let [x, y, w, h] = self.viewport.unwrap_or([0.0, 0.0, width, height]).map(f64::from);
         let inner = self.clip([x.ceil(), y.ceil(), (x + w).floor(), (y + h).floor()]);
         let outer = self.clip([x.floor(), y.floor(), (x + w).ceil(), (y + h).ceil()]);
         (inner == outer).then_some(inner)
@@ -575,11 +506,7 @@ impl Pass {
             right: x.saturating_add(w).min(self.width).min(right as u32),
             bottom: y.saturating_add(h).min(self.height).min(bottom as u32),
         };
-        if rect.is_empty() {
-            Rect::default()
-        } else {
-            rect
-        }
+        if rect.is_empty() { Rect::default() } else { rect }
     }
 }
 
@@ -588,10 +515,7 @@ impl Pass {
 fn winding(indices: &[u8], size: usize, base: i32) -> Option<Option<bool>> {
     let mut corners = [0; 3];
     for (corner, index) in corners.iter_mut().zip(indices.chunks_exact(size)) {
-        let index = index
-            .iter()
-            .rev()
-            .fold(0, |index, &byte| index << 8 | i64::from(byte));
+        let index = index.iter().rev().fold(0, |index, &byte| index << 8 | i64::from(byte));
         *corner = u32::try_from(index + i64::from(base)).ok()? % 3;
     }
     Some(match corners {
@@ -621,9 +545,7 @@ fn set<T>(places: &mut BTreeMap<u32, T>, place: u32, thing: Option<T>) {
 
 fn forget_group(memory: &mut Memory, table: &Table<'_>, id: u32) {
     let group = table.groups.get(&id);
-    let Some((group, layout)) =
-        group.and_then(|group| Some((group, table.layouts.get(&group.layout)?)))
-    else {
+    let Some((group, layout)) = group.and_then(|group| Some((group, table.layouts.get(&group.layout)?))) else {
         // A group that was not understood may hold anything.
         memory.lost = true;
         return;

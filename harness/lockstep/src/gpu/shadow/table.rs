@@ -122,8 +122,7 @@ impl<'a> Table<'a> {
 
     /// The kernel of a stage, where it is a known one, started as its text wants.
     fn stage(&self, module: u32, stage: &Stage<'_>, entry: &str) -> Option<Kernel> {
-        let usual =
-            stage.entry_point.is_none_or(|name| name == entry) && stage.constants.is_empty();
+        let usual = stage.entry_point.is_none_or(|name| name == entry) && stage.constants.is_empty();
         self.modules.get(&module).copied().filter(|_| usual)
     }
 
@@ -132,9 +131,7 @@ impl<'a> Table<'a> {
         let &[_, vertex, fragment] = object.refs.as_slice() else {
             return None;
         };
-        let kernel = self
-            .stage(vertex, &body.vertex, "vs")
-            .filter(|_| body.is_plain())?;
+        let kernel = self.stage(vertex, &body.vertex, "vs").filter(|_| body.is_plain())?;
         let fragment = body
             .fragment
             .as_ref()
@@ -162,12 +159,8 @@ fn parse<'a, T: Deserialize<'a>>(object: &'a Object) -> Option<T> {
 }
 
 fn kernel(object: &Object) -> Option<Kernel> {
-    static TEXTS: LazyLock<Vec<(String, Kernel)>> = LazyLock::new(|| {
-        Kernel::ALL
-            .into_iter()
-            .map(|kernel| (kernel.wgsl(), kernel))
-            .collect()
-    });
+    static TEXTS: LazyLock<Vec<(String, Kernel)>> =
+        LazyLock::new(|| Kernel::ALL.into_iter().map(|kernel| (kernel.wgsl(), kernel)).collect());
     let body: ModuleBody = parse(object)?;
     TEXTS
         .iter()
@@ -182,19 +175,13 @@ fn view(object: &Object, memory: &Memory) -> Option<View> {
     let body: Option<ViewBody<'_>> = parse(object);
     let shown = memory.textures.get(&texture);
     let plain = body.as_ref().zip(shown).is_some_and(|(body, texture)| {
-        let same = body
-            .format
-            .is_none_or(|name| Format::named(name) == texture.format);
+        let same = body.format.is_none_or(|name| Format::named(name) == texture.format);
         let flat = body.dimension.is_none_or(|dimension| dimension != "3d") && !texture.volume;
         same && flat && body.aspect.is_none_or(|aspect| aspect == "all")
     });
     let (mip, layer) = body.map_or((0, 0), |body| (body.base_mip_level, body.base_array_layer));
     Some(View {
-        at: Place {
-            texture,
-            mip,
-            layer,
-        },
+        at: Place { texture, mip, layer },
         plain,
     })
 }
@@ -329,9 +316,7 @@ struct StorageLayout<'a> {
 
 impl LayoutEntry<'_> {
     fn is_dynamic(&self) -> bool {
-        self.buffer
-            .as_ref()
-            .is_some_and(|buffer| buffer.has_dynamic_offset)
+        self.buffer.as_ref().is_some_and(|buffer| buffer.has_dynamic_offset)
     }
 
     fn is_writable(&self) -> bool {
@@ -450,11 +435,7 @@ impl RenderBody<'_> {
         let always = |compare: Option<&str>| compare.is_none_or(|compare| compare == "always");
         let tested = self.depth_stencil.as_ref().is_some_and(|depth| {
             let faces = [&depth.stencil_front, &depth.stencil_back];
-            !always(depth.depth_compare)
-                || faces
-                    .into_iter()
-                    .flatten()
-                    .any(|face| !always(face.compare))
+            !always(depth.depth_compare) || faces.into_iter().flatten().any(|face| !always(face.compare))
         });
         list.is_none_or(|topology| topology == "triangle-list")
             && !tested
@@ -485,19 +466,14 @@ impl Stage<'_> {
     /// What a fragment stage of a known kernel does. The kernels write location 0 alone.
     fn paint(&self, vertex: &Stage<'_>, kernel: Kernel) -> Option<Paint> {
         let (first, others) = self.targets.split_first()?;
-        if others
-            .iter()
-            .flatten()
-            .any(|target| target.write_mask != Some(0))
-        {
+        if others.iter().flatten().any(|target| target.write_mask != Some(0)) {
             return None;
         }
         let Some(first) = first else {
             return Some(Paint::Nothing);
         };
-        let whole = first.format == "r32uint"
-            && first.blend.is_none()
-            && first.write_mask.is_none_or(|mask| mask == 15);
+        let whole =
+            first.format == "r32uint" && first.blend.is_none() && first.write_mask.is_none_or(|mask| mask == 15);
         match kernel {
             _ if !whole => None,
             Kernel::Instance => vertex.instance_paint(),
@@ -511,10 +487,8 @@ impl Stage<'_> {
         let buffers = (0..)
             .zip(&self.buffers)
             .filter_map(|(slot, buffer)| Some((slot, buffer.as_ref()?)));
-        let mut all = buffers
-            .flat_map(|(slot, buffer)| buffer.attributes.iter().map(move |it| (slot, buffer, it)));
-        let (slot, buffer, attribute) =
-            all.find(|(_, _, attribute)| attribute.shader_location == 0)?;
+        let mut all = buffers.flat_map(|(slot, buffer)| buffer.attributes.iter().map(move |it| (slot, buffer, it)));
+        let (slot, buffer, attribute) = all.find(|(_, _, attribute)| attribute.shader_location == 0)?;
         let plain = buffer.step_mode == Some("instance") && attribute.format == "uint32";
         plain.then_some(Paint::Instance {
             slot,

@@ -4,10 +4,7 @@
 //! that its writer knows to be newer than MSL 1.0.
 
 use naga::valid::FunctionInfo;
-use naga::{
-    AddressSpace, Binding, BuiltIn, ImageClass, Interpolation, Module, ShaderStage, StorageAccess,
-    TypeInner,
-};
+use naga::{AddressSpace, Binding, BuiltIn, ImageClass, Interpolation, Module, ShaderStage, StorageAccess, TypeInner};
 
 /// A version, and what needs it.
 pub(super) type Need = ((u8, u8), &'static str);
@@ -40,9 +37,7 @@ impl Needs {
 
     /// What the version lacks and naga must have refused for: the newest, by the interface and by the text written.
     pub fn must_refuse(&self, version: (u8, u8), text: &str) -> Option<Need> {
-        let written = FUNCTIONS
-            .iter()
-            .filter(|(_, function)| text.contains(function));
+        let written = FUNCTIONS.iter().filter(|(_, function)| text.contains(function));
         self.interface
             .iter()
             .chain(written)
@@ -67,9 +62,7 @@ pub(super) fn needs(module: &Module, entry: usize, uses: &FunctionInfo) -> Needs
     }
     for (handle, global) in module.global_variables.iter() {
         if !uses[handle].is_empty() {
-            needs
-                .interface
-                .extend(global_need(module, global, entry.stage));
+            needs.interface.extend(global_need(module, global, entry.stage));
         }
     }
     let functions = module
@@ -77,26 +70,26 @@ pub(super) fn needs(module: &Module, entry: usize, uses: &FunctionInfo) -> Needs
         .iter()
         .map(|(_, function)| function)
         .chain([&entry.function]);
-    needs.expressions.extend(
-        functions
-            .flat_map(|function| function.expressions.iter())
-            .filter_map(|(_, expression)| {
-                use naga::{Expression as E, MathFunction as M};
-                match expression {
-                    E::Math {
-                        fun: M::ReverseBits | M::ExtractBits | M::InsertBits,
-                        ..
-                    } => Some(((1, 2), "bit functions")),
-                    E::RayQueryGetIntersection { .. } | E::RayQueryProceedResult => {
-                        Some(((2, 4), "ray queries"))
+    needs
+        .expressions
+        .extend(
+            functions
+                .flat_map(|function| function.expressions.iter())
+                .filter_map(|(_, expression)| {
+                    use naga::{Expression as E, MathFunction as M};
+                    match expression {
+                        E::Math {
+                            fun: M::ReverseBits | M::ExtractBits | M::InsertBits,
+                            ..
+                        } => Some(((1, 2), "bit functions")),
+                        E::RayQueryGetIntersection { .. } | E::RayQueryProceedResult => Some(((2, 4), "ray queries")),
+                        E::CooperativeLoad { .. } | E::CooperativeMultiplyAdd { .. } => {
+                            Some(((2, 3), "cooperative matrices"))
+                        }
+                        _ => None,
                     }
-                    E::CooperativeLoad { .. } | E::CooperativeMultiplyAdd { .. } => {
-                        Some(((2, 3), "cooperative matrices"))
-                    }
-                    _ => None,
-                }
-            }),
-    );
+                }),
+        );
     needs
 }
 
@@ -106,10 +99,7 @@ fn bindings<'a>(module: &'a Module, function: &'a naga::Function) -> Vec<(bool, 
         .arguments
         .iter()
         .map(|argument| (true, argument.ty, &argument.binding));
-    let results = function
-        .result
-        .iter()
-        .map(|result| (false, result.ty, &result.binding));
+    let results = function.result.iter().map(|result| (false, result.ty, &result.binding));
     let mut found = Vec::new();
     for (is_input, ty, binding) in arguments.chain(results) {
         found.extend(binding.as_ref().map(|binding| (is_input, binding)));
@@ -127,15 +117,13 @@ fn bindings<'a>(module: &'a Module, function: &'a naga::Function) -> Vec<(bool, 
 fn binding_needs((is_input, binding): (bool, &Binding), stage: ShaderStage) -> Option<Need> {
     match *binding {
         Binding::BuiltIn(BuiltIn::Position { invariant: true }) => Some(((2, 1), "@invariant")),
-        Binding::BuiltIn(BuiltIn::InstanceIndex | BuiltIn::BaseInstance) => {
-            Some(((1, 2), "instance_index"))
-        }
+        Binding::BuiltIn(BuiltIn::InstanceIndex | BuiltIn::BaseInstance) => Some(((1, 2), "instance_index")),
         Binding::BuiltIn(BuiltIn::PrimitiveIndex) => Some(((2, 3), "primitive_index")),
         Binding::BuiltIn(BuiltIn::ViewIndex) => Some(((2, 2), "view_index")),
         Binding::BuiltIn(BuiltIn::Barycentric { .. }) => Some(((2, 3), "barycentric")),
-        Binding::Location {
-            blend_src: Some(_), ..
-        } if !is_input && stage == ShaderStage::Fragment => Some(((1, 2), "blend_src")),
+        Binding::Location { blend_src: Some(_), .. } if !is_input && stage == ShaderStage::Fragment => {
+            Some(((1, 2), "blend_src"))
+        }
         Binding::Location {
             interpolation: Some(Interpolation::PerVertex),
             ..
@@ -163,9 +151,7 @@ fn global_need(module: &Module, global: &naga::GlobalVariable, stage: ShaderStag
                 || access.contains(StorageAccess::LOAD | StorageAccess::STORE);
             needs.then_some(((1, 2), "writable storage textures"))
         }
-        (AddressSpace::Handle, TypeInner::BindingArray { base, .. }) => match module.types[*base]
-            .inner
-        {
+        (AddressSpace::Handle, TypeInner::BindingArray { base, .. }) => match module.types[*base].inner {
             TypeInner::Image { class, .. } => match storage(class) {
                 Some(access) if access != StorageAccess::LOAD && access != StorageAccess::STORE => {
                     Some(((3, 0), "arrays of read-write textures"))
