@@ -1,7 +1,8 @@
 //! Cases follow from lane, seed and index alone, and are what their lane promises.
 
-use lockstep::case::{Case, Origin};
+use lockstep::case::{Case, Origin, StreamCase};
 use lockstep::generators::{self, Lane};
+use lockstep::gpu::engine::{Engine, Request};
 
 fn case(lane: Lane, seed: u64, index: u64) -> generators::Made<Case> {
     let origin = Origin {
@@ -48,14 +49,49 @@ fn every_replay_case_comes_to_the_device() {
         let Case::Stream(stream) = made.case else {
             panic!("a stream")
         };
-        let mut blob = wire::Blob::parse(&stream.blob).expect("a whole blob");
-        let granted = |guest| {
-            let at = stream.id_map.binary_search_by_key(&guest, |entry| entry.0).ok()?;
-            Some(stream.id_map[at].1)
-        };
-        let remapped = wire::remap(&mut blob.words, blob.data.len() as u32, granted);
-        assert_eq!(remapped, Ok(()), "replays:3:{index}, faults {:?}", made.faults);
+        host_words(&stream);
     }
+}
+
+/// "Valid by construction first, so that a GPU error means something" (harness.md).
+#[test]
+fn a_replay_case_without_a_fault_raises_nothing() {
+    let mut noop = Engine::open("wgpu:noop").expect("the noop backend is always there");
+    let mut replayed = 0;
+    for index in 0..4000 {
+        let made = case(Lane::Replays, 11, index);
+        let Case::Stream(stream) = made.case else {
+            panic!("a stream")
+        };
+        if !made.faults.is_empty() {
+            continue;
+        }
+        let (words, data) = host_words(&stream);
+        let (objects, window) = (&stream.objects, stream.window);
+        let request = Request {
+            objects,
+            words: &words,
+            data: &data,
+            stop_after: None,
+            reads: &[],
+            window,
+        };
+        assert_eq!(noop.replay(&request).trouble, None, "replays:11:{index}");
+        replayed += 1;
+    }
+    assert!(replayed > 1500, "{replayed} without a fault");
+}
+
+/// The stream's words in the replayer's ids, and its data.
+fn host_words(stream: &StreamCase) -> (Vec<u32>, Vec<u8>) {
+    let mut blob = wire::Blob::parse(&stream.blob).expect("a whole blob");
+    let granted = |guest| {
+        let at = stream.id_map.binary_search_by_key(&guest, |entry| entry.0).ok()?;
+        Some(stream.id_map[at].1)
+    };
+    let remapped = wire::remap(&mut blob.words, blob.data.len() as u32, granted);
+    assert_eq!(remapped, Ok(()));
+    (blob.words, blob.data.to_vec())
 }
 
 #[test]
