@@ -27,6 +27,9 @@ pub fn disassemble(words: &[u32], data_len: u32, marked: Option<usize>) -> Strin
         let Refusal { word, reason, .. } = refusal;
         let why = rule::rule(words, data_len, &refusal);
         let _ = writeln!(text, "> {word:>10}  refused {reason}: {why}");
+        if let Some(read) = rule::read_up_to(words, data_len, &refusal) {
+            let _ = writeln!(text, "{:>14}{read} <-", "");
+        }
         unread(&mut text, words, end, word);
     }
     text

@@ -133,6 +133,9 @@ impl Writer<'_> {
         let why = rule::rule(words, self.data.len() as u32, refusal);
         let _ = writeln!(self.text, "refused {reason} at word {word}  ; {why}");
         let split = word.max(end);
+        if let Some(read) = rule::read_up_to(words, self.data.len() as u32, refusal) {
+            let _ = writeln!(self.text, "; {read} <- refused");
+        }
         self.word_lines(words, end..split);
         if split < words.len() {
             let _ = writeln!(self.text, "words {:#010x}  ; {split}, refused", words[split]);
@@ -191,7 +194,10 @@ fn arguments(line: &mut String, op: Op, args: &[Arg], mut words: &[u32], bytes_f
             line.push_str(arg.name);
             line.push('=');
         }
-        value(line, arg.kind, own);
+        match arg.kind {
+            ArgKind::List { item, .. } => list(line, item[0].kind, &own[1..]),
+            kind => one_value(line, kind, own),
+        }
     }
 }
 
@@ -205,7 +211,8 @@ fn width(kind: ArgKind, words: &[u32]) -> usize {
     }
 }
 
-fn value(line: &mut String, kind: ArgKind, words: &[u32]) {
+/// An argument as the text has it, well formed or not; the items of a list and the attachments are not in it.
+fn one_value(line: &mut String, kind: ArgKind, words: &[u32]) {
     let word = words[0];
     let _ = match kind {
         ArgKind::Id(_) | ArgKind::OptionalId(_) if word == 0 => write!(line, "none"),
@@ -214,19 +221,20 @@ fn value(line: &mut String, kind: ArgKind, words: &[u32]) {
         // Debug gives the fewest digits that read back as the same float, and an exponent where zeros would be many.
         ArgKind::F32 => write!(line, "{:?}", f32::from_bits(word)),
         ArgKind::U64 => write!(line, "{}", form::join(words)),
-        ArgKind::Bool => write!(line, "{}", word == 1),
+        ArgKind::Bool if word <= 1 => write!(line, "{}", word == 1),
         ArgKind::Enum(enumeration) => match enumeration.values.iter().find(|value| value.0 == word) {
             Some((_, name)) if !name.is_empty() => write!(line, "{name}"),
             _ => write!(line, "{word}"),
         },
-        ArgKind::List { item, .. } => {
-            line.push('[');
-            for (index, word) in words[1..].iter().enumerate() {
-                line.push_str(if index > 0 { ", " } else { "" });
-                value(line, item[0].kind, &[*word]);
-            }
-            write!(line, "]")
-        }
-        ArgKind::U32 | ArgKind::Optional(_) => write!(line, "{word}"),
+        ArgKind::U32 | ArgKind::Bool | ArgKind::List { .. } | ArgKind::Optional(_) => write!(line, "{word}"),
     };
+}
+
+fn list(line: &mut String, item: ArgKind, words: &[u32]) {
+    line.push('[');
+    for (index, word) in words.iter().enumerate() {
+        line.push_str(if index > 0 { ", " } else { "" });
+        one_value(line, item, &[*word]);
+    }
+    line.push(']');
 }

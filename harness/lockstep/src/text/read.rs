@@ -439,7 +439,9 @@ fn unknown_command(text: &str) -> String {
     let names = Op::ALL.into_iter().map(Op::name).chain(KEYWORDS);
     let near = names.map(|name| (distance(text, name), name)).min();
     match near {
-        Some((distance, name)) if distance <= 3 => format!("no command {}; did you mean `{name}`?", shown(text)),
+        Some((distance, name)) if 3 * distance <= name.len() => {
+            format!("no command {}; did you mean `{name}`?", shown(text))
+        }
         _ => format!("no command {}; they are those of wire.md section 2", shown(text)),
     }
 }

@@ -1,8 +1,11 @@
 //! The rules of wire.md section 3 in words, for the stream that breaks one.
 
+use std::fmt::Write as _;
+
 use wire::{Arg, ArgKind, Context, MAX_READ_WINDOW, MAX_SAFE_INTEGER, Op, Reason, Refusal};
 
 use super::form::{choices, data_words, join, or};
+use super::one_value;
 
 /// What is wrong with the word that `refusal` is about and what the rule is, for a refusal of Decode over these very words.
 pub(super) fn rule(words: &[u32], data_len: u32, refusal: &Refusal) -> String {
@@ -33,14 +36,25 @@ fn places(op: Op) -> String {
     or(&open)
 }
 
+/// The command that is refused, up to the refused word, for a refusal that names an argument.
+pub(super) fn read_up_to(words: &[u32], data_len: u32, refusal: &Refusal) -> Option<String> {
+    let op = refusal.op?;
+    let start = opcode_before(words, data_len, refusal.word);
+    let target = refusal.word.checked_sub(start + 1)?;
+    let mut search = Search::new(&words[start + 1..], target);
+    search.find(wire::layout(op))?;
+    Some(format!("{op}{}", search.read))
+}
+
 fn argument_rule(words: &[u32], data_len: u32, op: Op, at: usize, reason: Reason) -> String {
     let start = opcode_before(words, data_len, at);
     let args = words.get(start + 1..).unwrap_or_default();
-    let Some((arg, name)) = find(wire::layout(op), args, &mut 0, at - start - 1) else {
+    let target = at.saturating_sub(start + 1);
+    let Some((arg, name)) = Search::new(args, target).find(wire::layout(op)) else {
         return reason.to_string();
     };
     let name = match op {
-        Op::CopyTextureToTexture if arg.name == "aspect" => aspect_of(at - start - 1),
+        Op::CopyTextureToTexture if arg.name == "aspect" => aspect_of(target),
         _ => name,
     };
     let word = words[at];
@@ -83,44 +97,64 @@ fn opcode_before(words: &[u32], data_len: u32, at: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// The argument that starts at word `target` of a command's arguments, and what to call it.
-fn find(args: &'static [Arg], words: &[u32], at: &mut usize, target: usize) -> Option<(&'static Arg, String)> {
-    for arg in args {
-        if *at == target {
-            return Some((arg, arg.name.to_owned()));
-        }
-        let word = *words.get(*at)?;
-        *at += if arg.kind == ArgKind::U64 { 2 } else { 1 };
-        let inside = match arg.kind {
-            ArgKind::List { item, .. } => find_item(item, words, at, target, word),
-            ArgKind::Optional(inner) if word == 1 => {
-                find(inner, words, at, target).map(|(arg, name)| (arg, format!("{name} of the depth attachment")))
-            }
-            _ => None,
-        };
-        if inside.is_some() {
-            return inside;
-        }
-    }
-    None
+/// The way through a command's arguments to the one that starts at word `target`.
+struct Search<'w> {
+    words: &'w [u32],
+    at: usize,
+    target: usize,
+    /// The arguments up to that one, each with a blank before it.
+    read: String,
 }
 
-fn find_item(
-    item: &'static [Arg],
-    words: &[u32],
-    at: &mut usize,
-    target: usize,
-    count: u32,
-) -> Option<(&'static Arg, String)> {
-    for index in 0..count {
-        if *at > target {
-            return None;
-        }
-        if let Some((arg, name)) = find(item, words, at, target) {
-            return Some((arg, member(item, &name, index)));
+impl<'w> Search<'w> {
+    fn new(words: &'w [u32], target: usize) -> Self {
+        Self {
+            words,
+            at: 0,
+            target,
+            read: String::new(),
         }
     }
-    None
+
+    /// The argument, and what to call it.
+    fn find(&mut self, args: &'static [Arg]) -> Option<(&'static Arg, String)> {
+        for arg in args {
+            let (here, width) = (self.at, if arg.kind == ArgKind::U64 { 2 } else { 1 });
+            let own = self.words.get(here..here + width)?;
+            self.at += width;
+            let _ = write!(self.read, " {}=", arg.name);
+            one_value(&mut self.read, arg.kind, own);
+            if here == self.target {
+                return Some((arg, arg.name.to_owned()));
+            }
+            let inside = match arg.kind {
+                ArgKind::List { item, .. } => self.find_item(item, own[0]),
+                ArgKind::Optional(inner) if own[0] == 1 => self.find_depth(inner),
+                _ => None,
+            };
+            if inside.is_some() {
+                return inside;
+            }
+        }
+        None
+    }
+
+    fn find_item(&mut self, item: &'static [Arg], count: u32) -> Option<(&'static Arg, String)> {
+        for index in 0..count {
+            if self.at > self.target {
+                return None;
+            }
+            if let Some((arg, name)) = self.find(item) {
+                return Some((arg, member(item, &name, index)));
+            }
+        }
+        None
+    }
+
+    fn find_depth(&mut self, depth: &'static [Arg]) -> Option<(&'static Arg, String)> {
+        let (arg, name) = self.find(depth)?;
+        Some((arg, format!("{name} of the depth attachment")))
+    }
 }
 
 /// `bundle 2`, or `loadOp of color 2` where an item is several words.
