@@ -569,8 +569,8 @@ words 0x00000007  ; 4, refused
 words 0x00000001 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000015  ; 5
 ")]
 #[case::bad_enum_of_depth(&[20, 0, 1, 23, 3, 0, 0, 0, 0, 0, 0, 0, 21], "\
-refused bad-enum at word 4  ; BeginRenderPass: depthLoadOp of the depth attachment is 3; it must be load or clear, or 0 for left out
-; BeginRenderPass nColors=0 hasDepth=true view=#23 depthLoadOp=3 <- refused
+refused bad-enum at word 4  ; BeginRenderPass: depthLoadOp is 3; it must be load or clear, or 0 for left out
+; BeginRenderPass nColors=0 hasDepth=1 view=#23 depthLoadOp=3 <- refused
 words 0x00000014 0x00000000 0x00000001 0x00000017  ; 0
 words 0x00000003  ; 4, refused
 words 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000015  ; 5
@@ -784,6 +784,8 @@ fn a_case_file() {
     );
 }
 
+// The operating system's words are in two of the messages.
+#[cfg(unix)]
 #[test]
 fn files_that_are_refused() {
     let folder = tempfile::tempdir().unwrap();

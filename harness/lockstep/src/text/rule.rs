@@ -151,9 +151,10 @@ impl<'w> Search<'w> {
         None
     }
 
+    /// Only the view's name does not say that it is of the depth attachment.
     fn find_depth(&mut self, depth: &'static [Arg]) -> Option<(&'static Arg, String)> {
         let (arg, name) = self.find(depth)?;
-        Some((arg, format!("{name} of the depth attachment")))
+        Some((arg, if name == "view" { "view of depth".into() } else { name }))
     }
 }
 
