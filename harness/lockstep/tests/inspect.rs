@@ -51,12 +51,12 @@ fn everything() -> Vec<u32> {
         vec![24, 3, 16, 0],
         vec![34, 3, 8, 0, 64, 4],
         vec![21],
-        vec![
-            vec![20, 3],
-            vec![20, 21, 2, 1, f(0.2), 0, f(-0.0), f(1.0)],
-            vec![0, 0, 1, 2, 0, 0, 0, 0],
-            vec![22, 0, 1, 1, f(f32::MAX), f(f32::MIN_POSITIVE), 1, 0],
-            vec![1, 23, 2, 1, f(1.0), 0, 1, 2, 7, 1],
+        [
+            &[20, 3][..],
+            &[20, 21, 2, 1, f(0.2), 0, f(-0.0), f(1.0)],
+            &[0, 0, 1, 2, 0, 0, 0, 0],
+            &[22, 0, 1, 1, f(f32::MAX), f(f32::MIN_POSITIVE), 1, 0],
+            &[1, 23, 2, 1, f(1.0), 0, 1, 2, 7, 1],
         ]
         .concat(),
         vec![1, 8],
@@ -791,7 +791,7 @@ fn files_that_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("x");
     refused(&at, "FILE: cannot read it: No such file or directory (os error 2)");
-    let mut put = |bytes: &[u8], due: &str| {
+    let put = |bytes: &[u8], due: &str| {
         std::fs::write(&at, bytes).unwrap();
         refused(&at, due);
     };

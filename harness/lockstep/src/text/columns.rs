@@ -6,7 +6,7 @@ use wire::{Cmd, Op, Refusal};
 
 use super::{STEP, lines, rule};
 
-/// A stream's commands, passes indented: command index, word index, and the command as [`write`](super::write) has it, but with the
+/// A stream's commands, passes indented: command index, word index, and the command as [`write()`](super::write()) has it, but with the
 /// place of a write's data in place of the bytes. The line of the `marked` word is marked. What comes after a refused command is
 /// left out but for a few words, since nobody read it.
 pub fn disassemble(words: &[u32], data_len: u32, marked: Option<usize>) -> String {

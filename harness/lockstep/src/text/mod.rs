@@ -1,6 +1,6 @@
 //! Streams as text, for a person who looks at one or writes one; `reference/TEXT.md` gives the language.
 //!
-//! [`write`] and [`read`] are each other's inverse over every stream, accepted or refused: a refused one is written as commands up to
+//! [`write()`] and [`read()`] are each other's inverse over every stream, accepted or refused: a refused one is written as commands up to
 //! the refused one, then a `refused` line, then raw words. [`disassemble`] writes the same commands in columns, for `lockstep repro`.
 
 mod columns;
@@ -28,7 +28,7 @@ const LINE_WORDS: usize = 8;
 /// The indentation of what is in a pass, and of the bytes under a write.
 const STEP: usize = 4;
 
-/// A stream as text, in the one form that [`read`] makes the same stream of again.
+/// A stream as text, in the one form that [`read()`] makes the same stream of again.
 ///
 /// Each data byte stands once: under the first write that takes it, where writes take the data in order, else in a `data` line.
 /// Of a stream that Decode refuses (wire.md section 3) the commands before the refused one are written, then what is wrong with

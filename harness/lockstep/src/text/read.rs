@@ -21,7 +21,7 @@ pub struct TextError {
     pub what: String,
 }
 
-/// The blob of a stream written as text (`reference/TEXT.md`): the inverse of [`write`](super::write), which also takes what a person
+/// The blob of a stream written as text (`reference/TEXT.md`): the inverse of [`write()`](super::write()), which also takes what a person
 /// writes. Time and memory are linear in the text.
 ///
 /// # Errors
