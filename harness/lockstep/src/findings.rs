@@ -118,8 +118,13 @@ pub fn write_case(path: &Path, file: &CaseFile) -> anyhow::Result<()> {
 /// Reads a case file. The error names the file, and the place in it.
 pub fn read_case(path: &Path) -> anyhow::Result<CaseFile> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).with_context(|| format!("{name}: cannot read the case"))?;
-    let file: CaseFile = serde_json::from_str(&text).with_context(|| format!("{name}: not a case file"))?;
+    let text = std::fs::read(path).with_context(|| format!("{name}: cannot read the case"))?;
+    parse_case(&name.to_string(), &text)
+}
+
+/// The case file that `text` holds, UTF-8 JSON. The error begins with `name`, and names the place.
+pub fn parse_case(name: &str, text: &[u8]) -> anyhow::Result<CaseFile> {
+    let file: CaseFile = serde_json::from_slice(text).with_context(|| format!("{name}: not a case file"))?;
     anyhow::ensure!(
         file.format == CASE_FORMAT,
         "{name}: case format {}, and this program reads {CASE_FORMAT}",
