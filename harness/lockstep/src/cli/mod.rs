@@ -1,5 +1,6 @@
 //! The command line. Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.
 
+pub mod corpus;
 pub mod doctor;
 pub mod repro;
 pub mod run;
@@ -33,6 +34,8 @@ enum Command {
     Run(run::Args),
     /// One case again: every reader's answer side by side, the stream as text with the word marked
     Repro(repro::Args),
+    /// The regression cases of corpus/
+    Corpus(corpus::Args),
     /// WGSL files of yours: layouts derived, slots, the arguments of the MSL that naga writes
     Shaders {
         /// Files, or folders that are searched for *.wgsl
@@ -52,6 +55,7 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Repro(args) => repro::run(&args),
+        Command::Corpus(args) => corpus::run(&args, &mut std::io::stdout().lock()),
         Command::Shaders { paths } => crate::shaders::run(&paths, &mut std::io::stdout().lock()),
         Command::Doctor => doctor::run(&mut std::io::stdout().lock()),
         Command::Test(args) => test::run(&args),
