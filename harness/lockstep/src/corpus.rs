@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use crate::campaign::ask_guarded;
 use crate::case::{Case, CaseFile, EntryExpect, Expect, LayoutCase, LayoutExpect, StreamCase, StreamExpect};
 use crate::cli::repro::place;
-use crate::findings::{case_text, read_case};
+use crate::findings::{case_text, read_case, slug, write_case};
 use crate::gpu::engine::Engine;
 use crate::gpu::{Outcome, TroubleKind};
 use crate::msl::arguments::{Access, read};
@@ -57,12 +57,19 @@ pub struct Judge {
 
 /// What the answers to a case came to.
 pub struct Observed {
-    /// The native answer, without memory.
+    /// The native answer, with the engines' words and without memory.
     pub expect: Expect,
-    /// What an engine left behind, by its name.
-    memory: Vec<(String, Outcome)>,
+    engines: Vec<Replay>,
     /// Where readers and engines part, or hurt what always holds.
     pub differences: Vec<String>,
+}
+
+/// What an engine did with a stream.
+struct Replay {
+    engine: String,
+    executes: bool,
+    /// None when the stream did not come so far.
+    outcome: Option<Outcome>,
 }
 
 impl Judge {
@@ -111,14 +118,44 @@ impl Judge {
         Ok(wrong)
     }
 
+    /// Files a case into the folder `corpus`, under a name made of what it shows; where it says nothing of what it expects, with the
+    /// answer that all readers and engines agree on. Gives the new file's path.
+    ///
+    /// # Errors
+    ///
+    /// It is no case file or says nothing of what it shows, there is such a case, somebody is missing, or the case does not hold.
+    pub fn add(&mut self, path: &Path, corpus: &Path) -> anyhow::Result<PathBuf> {
+        let (mut file, from) = (read_case(path)?, path.display());
+        let name = file.shows.as_deref().map(slug).unwrap_or_default();
+        anyhow::ensure!(!name.is_empty(), "{from}: no `shows` to name the case by");
+        let kind = match file.case {
+            Case::Stream(_) => "streams",
+            Case::Layout(_) => "layouts",
+        };
+        let to = corpus.join(kind).join(name + ".json");
+        anyhow::ensure!(!to.exists(), "{}: there is such a case already", to.display());
+        let everybody = self.missing.is_empty();
+        anyhow::ensure!(everybody, "{from}: not filed: {}", self.missing.join("; "));
+        let wrong = if file.expect.is_some() {
+            self.check(&file)
+        } else {
+            let observed = self.observe(&file.case);
+            file.expect = Some(observed.expect);
+            observed.differences
+        };
+        anyhow::ensure!(wrong.is_empty(), "{from}: not filed: {}", wrong.join("; "));
+        write_case(&to, &file)?;
+        Ok(to)
+    }
+
     /// Where the answers to a case are other than it expects, or part from each other.
     pub fn check(&mut self, file: &CaseFile) -> Vec<String> {
         let observed = self.observe(&file.case);
         let mut wrong = observed.differences;
-        let memory = &observed.memory;
+        let engines = &observed.engines;
         match (&file.expect, &observed.expect) {
             (None, _) => wrong.push("no `expect`: nothing to hold it to".into()),
-            (Some(Expect::Stream(due)), Expect::Stream(found)) => compare_stream(due, found, memory, &mut wrong),
+            (Some(Expect::Stream(due)), Expect::Stream(found)) => compare_stream(due, found, engines, &mut wrong),
             (Some(Expect::Layout(due)), Expect::Layout(found)) => compare_layout(due, found, &mut wrong),
             _ => wrong.push("`expect` is for a case of the other kind".into()),
         }
@@ -136,7 +173,7 @@ impl Judge {
     fn stream(&mut self, case: &StreamCase) -> Observed {
         let mut observed = Observed {
             expect: Expect::Stream(StreamExpect::default()),
-            memory: Vec::new(),
+            engines: Vec::new(),
             differences: Vec::new(),
         };
         let answers = self.answers(case, &mut observed.differences);
@@ -153,9 +190,9 @@ impl Judge {
                 }
             }
         }
-        let engines = self.replays(case, subject, &mut observed);
+        observed.engines = self.replays(case, subject, &mut observed.differences);
         let expect = stream_words(subject, descriptors);
-        observed.expect = Expect::Stream(StreamExpect { engines, ..expect });
+        observed.expect = Expect::Stream(engine_words(expect, &observed.engines, &mut observed.differences));
         observed
     }
 
@@ -179,38 +216,33 @@ impl Judge {
         answers
     }
 
-    /// Replays on each engine; the words of the first, after those that differ from it are noted.
-    fn replays(&mut self, case: &StreamCase, subject: &StreamAnswer, observed: &mut Observed) -> Option<String> {
-        let words = subject.remap.as_ref()?.as_ref().ok()?;
-        let blob = wire::Blob::parse(&case.blob).ok()?;
-        let replayed = Replayed {
+    /// Replays on each engine.
+    fn replays(&mut self, case: &StreamCase, subject: &StreamAnswer, wrong: &mut Vec<String>) -> Vec<Replay> {
+        let words = subject.remap.as_ref().and_then(|remap| remap.as_ref().ok());
+        let replayed = words.zip(wire::Blob::parse(&case.blob).ok());
+        let replayed = replayed.map(|(words, blob)| Replayed {
             objects: &case.objects,
             words,
             data: blob.data,
             max_workgroups: case.max_workgroups,
             window: case.window,
             answer: subject,
-        };
-        let mut first: Option<String> = None;
+        });
+        let mut replays = Vec::new();
         for engine in &mut self.engines {
-            let (judged, outcome) = replay_outcome(engine, &replayed)?;
-            if matches!(judged.cell, Cell::GotThrough | Cell::OverRefusal) {
-                let (what, detail) = (&judged.what, &judged.detail);
-                observed.differences.push(format!("{}: {what}: {detail}", engine.id()));
+            let done = replayed.as_ref().and_then(|replayed| replay_outcome(engine, replayed));
+            if let Some((judged, _)) = &done
+                && matches!(judged.cell, Cell::GotThrough | Cell::OverRefusal)
+            {
+                wrong.push(format!("{}: {}: {}", engine.id(), judged.what, judged.detail));
             }
-            let said = outcome_words(&outcome);
-            let due = first.get_or_insert_with(|| said.clone());
-            if *due != said {
-                let id = engine.id();
-                observed
-                    .differences
-                    .push(format!("engines: {id} says `{said}`, another `{due}`"));
-            }
-            if engine.executes() {
-                observed.memory.push((engine.id().to_owned(), outcome));
-            }
+            replays.push(Replay {
+                engine: engine.id().to_owned(),
+                executes: engine.executes(),
+                outcome: done.map(|(_, outcome)| outcome),
+            });
         }
-        first
+        replays
     }
 }
 
@@ -275,6 +307,26 @@ fn outcome_words(outcome: &Outcome) -> String {
     }
 }
 
+/// Adds what the engines say: the first of them for all that execute.
+fn engine_words(expect: StreamExpect, replays: &[Replay], wrong: &mut Vec<String>) -> StreamExpect {
+    let said = |replay: &Replay| replay.outcome.as_ref().map(outcome_words);
+    let engines = replays.first().and_then(said);
+    let mut noop = None;
+    for other in replays.iter().filter(|replay| said(replay) != engines) {
+        if other.executes {
+            let [first, words] = [engines.clone(), said(other)].map(|words| optional(&words));
+            wrong.push(format!("engines: {} says {words}, the first {first}", other.engine));
+        } else {
+            noop = said(other);
+        }
+    }
+    StreamExpect {
+        engines,
+        noop,
+        ..expect
+    }
+}
+
 fn layout(case: &LayoutCase) -> Observed {
     let native = LayoutReader::answer(&mut Native::default(), case);
     let model = SlotModel.answer(case);
@@ -288,7 +340,7 @@ fn layout(case: &LayoutCase) -> Observed {
     let slots = slot_words(&native);
     Observed {
         expect: Expect::Layout(LayoutExpect { slots, shader }),
-        memory: Vec::new(),
+        engines: Vec::new(),
         differences,
     }
 }
@@ -375,38 +427,44 @@ fn optional(words: &Option<String>) -> String {
         .map_or_else(|| "nothing".into(), |words| format!("`{words}`"))
 }
 
-fn compare_stream(due: &StreamExpect, found: &StreamExpect, memory: &[(String, Outcome)], wrong: &mut Vec<String>) {
-    let parts: [(&str, fn(&StreamExpect) -> &Option<String>); 6] = [
+fn compare_stream(due: &StreamExpect, found: &StreamExpect, replays: &[Replay], wrong: &mut Vec<String>) {
+    let parts: [(&str, fn(&StreamExpect) -> &Option<String>); 5] = [
         ("header", |part| &part.header),
         ("decode", |part| &part.decode),
         ("remap", |part| &part.remap),
         ("ranges", |part| &part.ranges),
         ("reads", |part| &part.reads),
-        ("engines", |part| &part.engines),
     ];
     for (name, part) in parts {
         differ(name, part(due), part(found), optional, wrong);
     }
     let list = |words: &Vec<String>| format!("{words:?}");
     differ("descriptors", &due.descriptors, &found.descriptors, list, wrong);
-    for (engine, outcome) in memory {
-        compare_memory(engine, due, outcome, wrong);
+    for replay in replays {
+        let said = replay.outcome.as_ref().map(outcome_words);
+        let due_here = due.noop.as_ref().filter(|_| !replay.executes).or(due.engines.as_ref());
+        differ(&replay.engine, &due_here.cloned(), &said, optional, wrong);
+        if replay.executes {
+            compare_memory(&replay.engine, due, replay.outcome.as_ref(), wrong);
+        }
     }
 }
 
-fn compare_memory(engine: &str, due: &StreamExpect, outcome: &Outcome, wrong: &mut Vec<String>) {
+/// A stream that was not replayed left nothing behind, which is other than anything.
+fn compare_memory(engine: &str, due: &StreamExpect, outcome: Option<&Outcome>, wrong: &mut Vec<String>) {
     let resources = [
-        ("buffer", &due.buffers, &outcome.buffers),
-        ("texture", &due.textures, &outcome.textures),
+        ("buffer", &due.buffers, outcome.map(|outcome| &outcome.buffers)),
+        ("texture", &due.textures, outcome.map(|outcome| &outcome.textures)),
     ];
     for (kind, due, held) in resources {
         for (id, bytes) in due {
-            let held = held.get(id).and_then(Option::as_deref);
+            let held = held.and_then(|held| held.get(id)?.as_deref());
             compare_bytes(&format!("{engine}: {kind} #{id}"), bytes, held, wrong);
         }
     }
     if let Some(window) = &due.window {
-        compare_bytes(&format!("{engine}: window"), window, Some(&outcome.window), wrong);
+        let held = outcome.map(|outcome| outcome.window.as_slice());
+        compare_bytes(&format!("{engine}: window"), window, held, wrong);
     }
 }
 

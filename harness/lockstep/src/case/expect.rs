@@ -43,6 +43,9 @@ pub struct StreamExpect {
     /// object table`. A stream that CheckRanges refuses is replayed up to the command that it names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engines: Option<String>,
+    /// What the noop backend says, where that is something else: it compiles no shader.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noop: Option<String>,
     /// The whole of what these buffers hold afterwards, in hex, on every engine that executes; blanks are for the eye.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub buffers: BTreeMap<u32, String>,
@@ -86,7 +89,7 @@ pub struct EntryExpect {
     /// Its loops, each with its bound.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub loops: u64,
-    /// Its subscripts that are not constant, each restricted.
+    /// Its subscripts that have to be restricted, and are: by an index that is not constant, or of a runtime-sized array.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub subscripts: u64,
 }

@@ -8,7 +8,7 @@ use super::{BAD, CLEAN, FOUND};
 use crate::case::{Case, Expect};
 use crate::corpus::{Judge, files};
 use crate::coverage::Tally;
-use crate::findings::{read_case, slug, write_case};
+use crate::findings::read_case;
 use crate::readers::answer::StreamAnswer;
 use crate::readers::native::Native;
 use crate::readers::{Batch, StreamQuery, StreamReader};
@@ -89,30 +89,9 @@ fn check(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
 }
 
 fn add(path: &Path, out: &mut dyn Write) -> anyhow::Result<u8> {
-    let mut file = read_case(path)?;
-    let shows = file.shows.as_deref().map(slug).unwrap_or_default();
-    anyhow::ensure!(!shows.is_empty(), "{}: no `shows` to name the case by", path.display());
-    let kind = match file.case {
-        Case::Stream(_) => "streams",
-        Case::Layout(_) => "layouts",
-    };
-    let to = folder().join(kind).join(format!("{shows}.json"));
-    anyhow::ensure!(!to.exists(), "{}: there is such a case already", to.display());
-    let mut judge = judge();
-    anyhow::ensure!(
-        judge.missing.is_empty(),
-        "a case is filed only where every reader and engine has a say"
-    );
-    let wrong = match file.expect {
-        Some(_) => judge.check(&file),
-        None => {
-            let observed = judge.observe(&file.case);
-            file.expect = Some(observed.expect);
-            observed.differences
-        }
-    };
-    anyhow::ensure!(wrong.is_empty(), "{}: not filed: {}", path.display(), wrong.join("; "));
-    write_case(&to, &file)?;
+    // What is no case costs no set-up.
+    read_case(path)?;
+    let to = judge().add(path, &folder())?;
     writeln!(out, "{}", to.display())?;
     Ok(CLEAN)
 }
