@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Stage;
 
 /// The expected answer to a case of either kind.
+#[expect(clippy::large_enum_variant, reason = "there is one a file")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Expect {
