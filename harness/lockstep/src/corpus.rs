@@ -36,7 +36,8 @@ pub fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     for path in paths {
         let before = files.len();
         for entry in walkdir::WalkDir::new(path).sort_by_file_name() {
-            let entry = entry.with_context(|| format!("{}: cannot look for cases", path.display()))?;
+            // walkdir's words name the path.
+            let entry = entry.map_err(|error| anyhow::anyhow!("cannot look for cases: {error}"))?;
             let is_case = entry.depth() == 0 || entry.path().extension().is_some_and(|end| end == "json");
             if entry.file_type().is_file() && is_case {
                 files.push(entry.into_path());
