@@ -52,7 +52,9 @@ impl Findings {
             format: CASE_FORMAT,
             shows: Some(finding.summary.clone()),
             signature: Some(finding.signature.clone()),
+            source: None,
             origin: finding.origin,
+            expect: None,
             case: finding.case,
         };
         if let Err(error) = write_case(&path, &file) {
@@ -82,8 +84,17 @@ impl Findings {
 }
 
 fn file_name(finding: &Finding) -> String {
+    let slug = slug(&finding.signature);
+    match &finding.origin {
+        Some(origin) => format!("{slug}-{}-{}-{}.json", origin.lane, origin.seed, origin.index),
+        None => format!("{slug}.json"),
+    }
+}
+
+/// A text as a part of a file name: lower case, and a hyphen for all that is neither letter nor digit.
+pub fn slug(text: &str) -> String {
     let mut slug = String::new();
-    for c in finding.signature.chars() {
+    for c in text.chars() {
         match c.is_ascii_alphanumeric() {
             true => slug.push(c.to_ascii_lowercase()),
             false if !slug.ends_with('-') => slug.push('-'),
@@ -91,19 +102,19 @@ fn file_name(finding: &Finding) -> String {
         }
     }
     slug.truncate(100);
-    let slug = slug.trim_matches('-');
-    match &finding.origin {
-        Some(origin) => format!("{slug}-{}-{}-{}.json", origin.lane, origin.seed, origin.index),
-        None => format!("{slug}.json"),
-    }
+    slug.trim_matches('-').to_owned()
+}
+
+/// The text of a case file: of every case there is one.
+pub fn case_text(file: &CaseFile) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(file)? + "\n")
 }
 
 /// Writes a case file: beside its place first, then into it, so that a file is whole or not there.
 pub fn write_case(path: &Path, file: &CaseFile) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot make the folder", folder.display()))?;
-    let mut text = serde_json::to_string_pretty(file)?;
-    text.push('\n');
+    let text = case_text(file)?;
     let mut beside = tempfile::NamedTempFile::new_in(folder)
         .with_context(|| format!("{}: cannot write a file there", folder.display()))?;
     beside

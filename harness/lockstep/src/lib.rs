@@ -3,6 +3,7 @@
 pub mod campaign;
 pub mod case;
 pub mod cli;
+pub mod corpus;
 pub mod coverage;
 pub mod findings;
 pub mod generators;

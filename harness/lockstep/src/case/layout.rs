@@ -7,6 +7,7 @@ use wgpu_types::BindGroupLayoutEntry;
 
 /// A pipeline layout, the system that it is laid out for and, in part of the cases, a shader that uses it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LayoutCase {
     /// The bind group layouts, in the order in which the caller listed their entries; `null` is an absent group.
     pub groups: Vec<Option<Vec<BindGroupLayoutEntry>>>,
@@ -19,6 +20,7 @@ pub struct LayoutCase {
 
 /// WGSL, and the overrides that it is translated with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Shader {
     /// The source.
     pub wgsl: String,
@@ -29,6 +31,7 @@ pub struct Shader {
 
 /// An Apple system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct System {
     /// `macos`, `ios`, `tvos` or `visionos`.
     pub platform: String,

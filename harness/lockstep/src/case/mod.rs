@@ -3,9 +3,11 @@
 //! A stored case is the case itself, never the random bytes that a generator turned into it: the next change to the generator
 //! would make those bytes mean something else.
 
+mod expect;
 mod layout;
 mod stream;
 
+pub use expect::{EntryExpect, Expect, LayoutExpect, StreamExpect};
 pub use layout::{LayoutCase, Shader, Stage, System};
 pub use stream::{BufferFacts, Object, StreamCase, buffer_facts};
 
@@ -51,6 +53,7 @@ impl Case {
 
 /// Where a generated case came from: the same three make the same case on any machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Origin {
     /// The generator's lane, such as `streams`.
     pub lane: String,
@@ -62,18 +65,25 @@ pub struct Origin {
 
 /// A case on disk: JSON, with what it was found to show.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CaseFile {
     /// [`CASE_FORMAT`].
     pub format: u32,
     /// What the case shows, for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shows: Option<String>,
+    /// Where the fault was reported, for a case of the corpus.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// The finding's signature, where the case was written for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     /// Where the case came from, where a generator made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// What the case must come to, for a case of the corpus.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Expect>,
     /// The case.
     pub case: Case,
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A command stream, the host's object table and what the host grants.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StreamCase {
     /// The replayer's object table, in an order in which every reference stands after what it names. Ids are the replayer's.
     pub objects: Vec<Object>,
@@ -23,6 +24,7 @@ pub struct StreamCase {
 
 /// One object of the replayer's table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Object {
     /// The replayer's id, not 0.
     pub id: u32,

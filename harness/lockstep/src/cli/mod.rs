@@ -1,5 +1,6 @@
 //! The command line. Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.
 
+pub mod corpus;
 pub mod doctor;
 pub mod inspect;
 pub mod repro;
@@ -36,6 +37,8 @@ enum Command {
     Repro(repro::Args),
     /// A stream as text, and a text as a stream
     Inspect(inspect::Args),
+    /// The regression cases of corpus/
+    Corpus(corpus::Args),
     /// WGSL files of yours: layouts derived, slots, the arguments of the MSL that naga writes
     Shaders {
         /// Files, or folders that are searched for *.wgsl
@@ -56,6 +59,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Repro(args) => repro::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Corpus(args) => corpus::run(&args, &mut std::io::stdout().lock()),
         Command::Shaders { paths } => crate::shaders::run(&paths, &mut std::io::stdout().lock()),
         Command::Doctor => doctor::run(&mut std::io::stdout().lock()),
         Command::Test(args) => test::run(&args),

@@ -100,8 +100,10 @@ fn load(args: &Args) -> anyhow::Result<CaseFile> {
     Ok(CaseFile {
         format: crate::case::CASE_FORMAT,
         shows: Some(shows),
+        source: None,
         signature: None,
         origin: Some(origin.clone()),
+        expect: None,
         case: made.case,
     })
 }
@@ -415,7 +417,8 @@ fn show_slots(native: &LayoutAnswer, model: &LayoutAnswer, text: &mut String) {
     text.push('\n');
 }
 
-fn place(place: &Place) -> String {
+/// A place in words.
+pub(crate) fn place(place: &Place) -> String {
     let tables = [
         ("buffer", place.buffer),
         ("texture", place.texture),

@@ -2,7 +2,7 @@
 //!
 //! The layout comes first, and the shader's variables are declared from its entries, so that the two fit; a fault then spoils
 //! the layout under a variable that an entry point reaches. What shaders are made of stands in tables of WGSL text, in which
-//! `$` and a letter marks what is filled in (see [`fill`]).
+//! `$` and a letter marks what is filled in (see `fill`).
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;

@@ -69,6 +69,11 @@ pub struct Replayed<'a> {
 
 /// Replays on `engine` and judges. `None` when the subject did not come to CheckRanges.
 pub fn replay(engine: &mut Engine, replayed: &Replayed<'_>) -> Option<Judged> {
+    Some(replay_outcome(engine, replayed)?.0)
+}
+
+/// The same, with what the engine did.
+pub fn replay_outcome(engine: &mut Engine, replayed: &Replayed<'_>) -> Option<(Judged, Outcome)> {
     let ranges = replayed.answer.ranges?;
     let reads = match replayed.answer.read_check {
         Some(Ok(())) => replayed.answer.reads.as_deref().unwrap_or_default(),
@@ -89,9 +94,9 @@ pub fn replay(engine: &mut Engine, replayed: &Replayed<'_>) -> Option<Judged> {
         Ok(()) => judge_accepted(&cmds, replayed.objects, &outcome),
     };
     if judged.cell != Cell::Sound || !engine.executes() {
-        return Some(judged);
+        return Some((judged, outcome));
     }
-    Some(compare_bytes(replayed, reads, &outcome, judged))
+    Some((compare_bytes(replayed, reads, &outcome, judged), outcome))
 }
 
 fn judged(cell: Cell, what: impl Into<String>, detail: impl Into<String>) -> Judged {

@@ -16,10 +16,10 @@
 //! 5. a resource that the layout lacks or holds in another table and that naga takes all the same, or refuses by another name;
 //! 6. an index, an image load or a loop without its guard ([`crate::msl::safety`]), or other loops than the shader has;
 //! 7. a feature newer than the language version that naga writes all the same, one that it refuses though the version has it
-//!    (both by [`version`]'s table), and another version than the one asked for.
+//!    (both by `version`'s table), and another version than the one asked for.
 //!
 //! It does not catch: text that is no MSL for Metal's compiler (nothing here compiles it); the wrong limit in a guard of the
-//! right form; a feature that is too new by Apple's tables but not in [`version`]'s; what depends on immediates, pulled vertices,
+//! right form; a feature that is too new by Apple's tables but not in `version`'s; what depends on immediates, pulled vertices,
 //! binding arrays or external textures, whose layouts the constructor refuses ([`Checked::refused`] counts them). Kinds are tables:
 //! a uniform buffer where the shader has a storage buffer is not refused by naga, and no problem here. Nor is a shader that
 //! declares more access than the layout gives ([`WIDER_ACCESS`]): WebGPU makes no such pipeline, and naga is not asked to
@@ -73,38 +73,61 @@ pub struct Problem {
     pub detail: String,
 }
 
+/// An entry point, checked, with what the check was made on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryReport {
+    /// Its name in WGSL.
+    pub name: String,
+    /// Its stage.
+    pub stage: Stage,
+    /// What the oracle saw.
+    pub checked: Checked,
+    /// The MSL; none when the entry point was refused.
+    pub msl: Option<String>,
+    /// RuntimeArrayBindings of the module that was written, by group and binding.
+    pub sizes: Vec<(u32, u32)>,
+    /// The workgroup size, overrides resolved.
+    pub workgroup: [u32; 3],
+}
+
 /// Checks every entry point of a case's shader; a case without one gives nothing.
 pub fn check(case: &LayoutCase) -> Checked {
-    let Some(shader) = &case.shader else {
-        return Checked::default();
-    };
-    let whole = |detail: String| Checked {
-        problems: vec![Problem {
+    let mut checked = Checked::default();
+    match each_entry(case, |source, entry, settings| source.check(entry, settings)) {
+        Ok(entries) => entries.into_iter().for_each(|entry| checked.add(entry)),
+        Err(detail) => checked.problems.push(Problem {
             entry_point: String::new(),
             stage: Stage::Vertex,
             property: 0,
             detail,
-        }],
-        ..Checked::default()
+        }),
+    }
+    checked
+}
+
+/// The same, entry point by entry point.
+///
+/// # Errors
+///
+/// The shader as a whole is at fault, or the system is unknown.
+pub fn entry_points(case: &LayoutCase) -> Result<Vec<EntryReport>, String> {
+    each_entry(case, |source, entry, settings| source.report(entry, settings))
+}
+
+fn each_entry<T>(case: &LayoutCase, look: impl Fn(&Source<'_>, &Entry, &Settings<'_>) -> T) -> Result<Vec<T>, String> {
+    let Some(shader) = &case.shader else {
+        return Ok(Vec::new());
     };
-    let Some(version) = language_version(&case.system) else {
-        return whole(format!("`{}` is no platform", case.system.platform));
-    };
-    let source = match Source::new(&shader.wgsl) {
-        Ok(source) => source,
-        Err(message) => return whole(message),
-    };
+    let version = language_version(&case.system).ok_or_else(|| format!("`{}` is no platform", case.system.platform))?;
+    let source = Source::new(&shader.wgsl)?;
     let groups: Vec<_> = case.groups.iter().map(Option::as_deref).collect();
     let settings = Settings {
         groups: &groups,
         version,
         overrides: &shader.overrides,
     };
-    let mut checked = Checked::default();
-    for entry in source.entry_points() {
-        checked.add(source.check(&entry, &settings));
-    }
-    checked
+    let entries = source.entry_points();
+    Ok(entries.iter().map(|entry| look(&source, entry, &settings)).collect())
 }
 
 /// The language version of a system; none for an unknown platform.
@@ -203,6 +226,23 @@ impl<'a> Source<'a> {
             Ok(layout) => check.run(self, &layout, settings),
         }
         check.checked
+    }
+
+    fn report(&self, entry: &Entry, settings: &Settings<'_>) -> EntryReport {
+        let resolved = self.resolved(entry, settings.overrides).ok();
+        let layout = StageLayout::new(settings.groups, entry.stage.naga()).ok();
+        let written = resolved.as_ref().zip(layout);
+        let written = written.and_then(|(resolved, layout)| resolved.write(&layout, settings.version).ok()?.ok()?.ok());
+        let module = resolved.as_ref().map(|resolved| &resolved.module);
+        let sizes = module.and_then(|module| mslmap::runtime_array_bindings(module).ok());
+        EntryReport {
+            name: entry.name.clone(),
+            stage: entry.stage,
+            checked: self.check(entry, settings),
+            msl: written.map(|msl| msl.text),
+            sizes: sizes.iter().flatten().map(|at| (at.group, at.binding)).collect(),
+            workgroup: resolved.map_or([0; 3], |found| found.module.entry_points[found.index].workgroup_size),
+        }
     }
 
     /// The module with this entry point alone (where there are others) and its overrides resolved.

@@ -1,0 +1,505 @@
+//! The regression corpus: cases whose answer a person wrote down, held against every reader and engine that is there.
+//!
+//! An answer is put into the words of [`Expect`] and compared field by field; what readers say of each other, and the GPU of
+//! CheckRanges, is looked at as in a campaign, whatever a case expects.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::campaign::ask_guarded;
+use crate::case::{Case, CaseFile, EntryExpect, Expect, LayoutCase, LayoutExpect, StreamCase, StreamExpect};
+use crate::cli::repro::place;
+use crate::findings::{case_text, read_case, slug, write_case};
+use crate::gpu::engine::Engine;
+use crate::gpu::{Outcome, TroubleKind};
+use crate::msl::arguments::{Access, read};
+use crate::msl::safety;
+use crate::oracles::gpu::{Cell, Replayed, replay_outcome};
+use crate::oracles::streams::Verdict;
+use crate::oracles::{msl, slots, streams};
+use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
+use crate::readers::native::Native;
+use crate::readers::replay_js;
+use crate::readers::slot_model::SlotModel;
+use crate::readers::{Batch, DescriptorQuery, LayoutAnswer, LayoutReader, StageSlots, StreamQuery, StreamReader};
+use crate::setup::Parts;
+
+/// The case files among `paths`: a file as it is, a folder's `*.json` in the order of their names.
+///
+/// # Errors
+///
+/// A path that is not there, or a folder without a case.
+pub fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        let before = files.len();
+        for entry in walkdir::WalkDir::new(path).sort_by_file_name() {
+            // walkdir's words name the path.
+            let entry = entry.map_err(|error| anyhow::anyhow!("cannot look for cases: {error}"))?;
+            let is_case = entry.depth() == 0 || entry.path().extension().is_some_and(|end| end == "json");
+            if entry.file_type().is_file() && is_case {
+                files.push(entry.into_path());
+            }
+        }
+        anyhow::ensure!(files.len() > before, "{}: no case in this folder", path.display());
+    }
+    Ok(files)
+}
+
+/// Everything that a case is held against.
+pub struct Judge {
+    readers: Vec<Box<dyn StreamReader>>,
+    engines: Vec<Engine>,
+    /// What cannot take part, one line each.
+    pub missing: Vec<String>,
+}
+
+/// What the answers to a case came to.
+pub struct Observed {
+    /// The native answer, with the engines' words and without memory.
+    pub expect: Expect,
+    engines: Vec<Replay>,
+    /// Where readers and engines part, or hurt what always holds.
+    pub differences: Vec<String>,
+}
+
+/// What an engine did with a stream.
+struct Replay {
+    engine: String,
+    executes: bool,
+    /// None when the stream did not come so far.
+    outcome: Option<Outcome>,
+}
+
+impl Judge {
+    /// The readers and engines that are here: replay.js, the best adapter, the noop backend.
+    pub fn new(parts: &Parts) -> Judge {
+        let mut judge = Judge {
+            readers: vec![Box::new(Native::default())],
+            engines: Vec::new(),
+            missing: Vec::new(),
+        };
+        match &parts.deno {
+            Ok(deno) => judge.readers.push(Box::new(replay_js::replay_js(&parts.root, deno))),
+            Err(missing) => judge
+                .missing
+                .push(format!("{} does not take part: {missing}", replay_js::NAME)),
+        }
+        let available = Engine::available();
+        for executes in [true, false] {
+            let found = available.iter().find(|engine| engine.executes == executes);
+            let opened = found.context(match &parts.vulkan {
+                Err(missing) if executes => missing.to_string(),
+                _ => "there is none; `cargo lockstep doctor` says more".to_owned(),
+            });
+            match opened.and_then(|engine| Engine::open(&engine.id)) {
+                Ok(engine) => judge.engines.push(engine),
+                Err(error) => {
+                    let what = if executes { "a GPU" } else { "the noop backend" };
+                    judge.missing.push(format!("{what} does not take part: {error:#}"));
+                }
+            }
+        }
+        judge
+    }
+
+    /// What is wrong with a case file; nothing when it holds.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or is no case file.
+    pub fn check_file(&mut self, path: &Path) -> anyhow::Result<Vec<String>> {
+        let file = read_case(path)?;
+        let mut wrong = self.check(&file);
+        if std::fs::read_to_string(path)? != case_text(&file)? {
+            wrong.push("the file is not what it is written back as; `corpus add` writes that".into());
+        }
+        Ok(wrong)
+    }
+
+    /// Files a case into the folder `corpus`, under a name made of what it shows; where it says nothing of what it expects, with the
+    /// answer that all readers and engines agree on. Gives the new file's path.
+    ///
+    /// # Errors
+    ///
+    /// It is no case file or says nothing of what it shows, there is such a case, somebody is missing, or the case does not hold.
+    pub fn add(&mut self, path: &Path, corpus: &Path) -> anyhow::Result<PathBuf> {
+        let (mut file, from) = (read_case(path)?, path.display());
+        let name = file.shows.as_deref().map(slug).unwrap_or_default();
+        anyhow::ensure!(!name.is_empty(), "{from}: no `shows` to name the case by");
+        let kind = match file.case {
+            Case::Stream(_) => "streams",
+            Case::Layout(_) => "layouts",
+        };
+        let to = corpus.join(kind).join(name + ".json");
+        anyhow::ensure!(!to.exists(), "{}: there is such a case already", to.display());
+        let everybody = self.missing.is_empty();
+        anyhow::ensure!(everybody, "{from}: not filed: {}", self.missing.join("; "));
+        let wrong = if file.expect.is_some() {
+            self.check(&file)
+        } else {
+            let observed = self.observe(&file.case);
+            file.expect = Some(observed.expect);
+            observed.differences
+        };
+        anyhow::ensure!(wrong.is_empty(), "{from}: not filed: {}", wrong.join("; "));
+        write_case(&to, &file)?;
+        Ok(to)
+    }
+
+    /// Where the answers to a case are other than it expects, or part from each other.
+    pub fn check(&mut self, file: &CaseFile) -> Vec<String> {
+        let observed = self.observe(&file.case);
+        let mut wrong = observed.differences;
+        let engines = &observed.engines;
+        match (&file.expect, &observed.expect) {
+            (None, _) => wrong.push("no `expect`: nothing to hold it to".into()),
+            (Some(Expect::Stream(due)), Expect::Stream(found)) => compare_stream(due, found, engines, &mut wrong),
+            (Some(Expect::Layout(due)), Expect::Layout(found)) => compare_layout(due, found, &mut wrong),
+            _ => wrong.push("`expect` is for a case of the other kind".into()),
+        }
+        wrong
+    }
+
+    /// Runs a case and says what came of it.
+    pub fn observe(&mut self, case: &Case) -> Observed {
+        match case {
+            Case::Stream(case) => self.stream(case),
+            Case::Layout(case) => layout(case),
+        }
+    }
+
+    fn stream(&mut self, case: &StreamCase) -> Observed {
+        let mut observed = Observed {
+            expect: Expect::Stream(StreamExpect::default()),
+            engines: Vec::new(),
+            differences: Vec::new(),
+        };
+        let answers = self.answers(case, &mut observed.differences);
+        let Some(((_, subject, descriptors), references)) = answers.split_first() else {
+            return observed;
+        };
+        for (name, answer, others) in references {
+            let outcomes = streams::compare(subject, answer).into_iter();
+            let pairs = descriptors.iter().zip(others);
+            for outcome in outcomes.chain(pairs.map(|(a, b)| streams::compare_descriptors(a, b))) {
+                if let Verdict::Differ(how) = outcome.verdict {
+                    let aspect = outcome.aspect;
+                    observed.differences.push(format!("{aspect}: native vs {name}: {how}"));
+                }
+            }
+        }
+        observed.engines = self.replays(case, subject, &mut observed.differences);
+        let expect = stream_words(subject, descriptors);
+        observed.expect = Expect::Stream(engine_words(expect, &observed.engines, &mut observed.differences));
+        observed
+    }
+
+    /// The answers of the readers that gave one; the first is the native one.
+    fn answers(&mut self, case: &StreamCase, wrong: &mut Vec<String>) -> Vec<Answers> {
+        let descriptor = |bytes: &Vec<u8>| DescriptorQuery {
+            bytes: bytes.clone(),
+            id_map: case.id_map.clone(),
+        };
+        let batch = Batch {
+            streams: vec![StreamQuery::of(case)],
+            descriptors: case.descriptors.iter().map(descriptor).collect(),
+        };
+        let mut answers = Vec::new();
+        for reader in &mut self.readers {
+            match parsed(reader.as_mut(), &batch) {
+                Ok(answer) => answers.push(answer),
+                Err(why) => wrong.push(why),
+            }
+        }
+        answers
+    }
+
+    /// Replays on each engine.
+    fn replays(&mut self, case: &StreamCase, subject: &StreamAnswer, wrong: &mut Vec<String>) -> Vec<Replay> {
+        let words = subject.remap.as_ref().and_then(|remap| remap.as_ref().ok());
+        let replayed = words.zip(wire::Blob::parse(&case.blob).ok());
+        let replayed = replayed.map(|(words, blob)| Replayed {
+            objects: &case.objects,
+            words,
+            data: blob.data,
+            max_workgroups: case.max_workgroups,
+            window: case.window,
+            answer: subject,
+        });
+        let mut replays = Vec::new();
+        for engine in &mut self.engines {
+            let done = replayed.as_ref().and_then(|replayed| replay_outcome(engine, replayed));
+            if let Some((judged, _)) = &done
+                && matches!(judged.cell, Cell::GotThrough | Cell::OverRefusal)
+            {
+                wrong.push(format!("{}: {}: {}", engine.id(), judged.what, judged.detail));
+            }
+            replays.push(Replay {
+                engine: engine.id().to_owned(),
+                executes: engine.executes(),
+                outcome: done.map(|(_, outcome)| outcome),
+            });
+        }
+        replays
+    }
+}
+
+type Answers = (String, StreamAnswer, Vec<DescriptorAnswer>);
+
+fn parsed(reader: &mut dyn StreamReader, batch: &Batch) -> Result<Answers, String> {
+    let heard = ask_guarded(reader, batch).map_err(|failed| failed.to_string())?;
+    let nonsense = |error: crate::readers::answer::NotAnAnswer| format!("{}: {error}", reader.name());
+    let stream = heard.streams.first().map_or(&[][..], Vec::as_slice);
+    let descriptors = heard.descriptors.iter().map(|bytes| DescriptorAnswer::parse(bytes));
+    Ok((
+        reader.name().to_owned(),
+        StreamAnswer::parse(stream).map_err(nonsense)?,
+        descriptors.collect::<Result<_, _>>().map_err(nonsense)?,
+    ))
+}
+
+// Answers in words.
+
+fn stream_words(answer: &StreamAnswer, descriptors: &[DescriptorAnswer]) -> StreamExpect {
+    StreamExpect {
+        header: answer.blob.err().map(|reason| reason.to_string()),
+        decode: answer.decode.as_ref().map(|part| part_words(part, "word")),
+        remap: answer.remap.as_ref().map(|part| part_words(part, "word")),
+        ranges: answer.ranges.as_ref().map(|part| part_words(part, "command")),
+        reads: answer.read_check.as_ref().map(|part| part_words(part, "read")),
+        descriptors: descriptors.iter().map(descriptor_words).collect(),
+        ..StreamExpect::default()
+    }
+}
+
+fn part_words<T>(part: &Result<T, Refused>, place: &str) -> String {
+    match part {
+        Ok(_) => "accept".into(),
+        Err(Refused { at, op, reason }) => {
+            let op = op.map(|op| format!(", {op}")).unwrap_or_default();
+            format!("{reason} at {place} {at}{op}")
+        }
+    }
+}
+
+fn descriptor_words(answer: &DescriptorAnswer) -> String {
+    match (&answer.split, &answer.remap) {
+        (Err(reason), _) => reason.to_string(),
+        (_, Some(Err((reason, reference)))) => format!("{reason} at reference {reference}"),
+        _ => "accept".into(),
+    }
+}
+
+fn outcome_words(outcome: &Outcome) -> String {
+    let Some(trouble) = &outcome.trouble else {
+        return "no error".into();
+    };
+    let what = match trouble.kind {
+        TroubleKind::Validation => "validation error",
+        TroubleKind::WrongKind => "wrong-kind",
+        TroubleKind::Engine => "the engine broke",
+    };
+    match trouble.command {
+        Some(command) => format!("{what} at command {command}"),
+        None => format!("{what} in the object table"),
+    }
+}
+
+/// Adds what the engines say: the first of them for all that execute.
+fn engine_words(expect: StreamExpect, replays: &[Replay], wrong: &mut Vec<String>) -> StreamExpect {
+    let said = |replay: &Replay| replay.outcome.as_ref().map(outcome_words);
+    let engines = replays.first().and_then(said);
+    let mut noop = None;
+    for other in replays.iter().filter(|replay| said(replay) != engines) {
+        if other.executes {
+            let [first, words] = [engines.clone(), said(other)].map(|words| optional(&words));
+            wrong.push(format!("engines: {} says {words}, the first {first}", other.engine));
+        } else {
+            noop = said(other);
+        }
+    }
+    StreamExpect {
+        engines,
+        noop,
+        ..expect
+    }
+}
+
+fn layout(case: &LayoutCase) -> Observed {
+    let native = LayoutReader::answer(&mut Native::default(), case);
+    let model = SlotModel.answer(case);
+    let mut differences = Vec::new();
+    for outcome in slots::compare(&native, &model) {
+        if let Verdict::Differ(how) = outcome.verdict {
+            differences.push(format!("{}: native vs slot-model: {how}", outcome.aspect));
+        }
+    }
+    let shader = shader_words(case, &mut differences);
+    let slots = slot_words(&native);
+    Observed {
+        expect: Expect::Layout(LayoutExpect { slots, shader }),
+        engines: Vec::new(),
+        differences,
+    }
+}
+
+fn slot_words(answer: &LayoutAnswer) -> BTreeMap<crate::case::Stage, BTreeMap<String, String>> {
+    let stages = answer.stages.iter().map(|(stage, slots)| (*stage, stage_words(slots)));
+    stages.filter(|(_, words)| !words.is_empty()).collect()
+}
+
+fn stage_words(slots: &Result<StageSlots, String>) -> BTreeMap<String, String> {
+    let slots = match slots {
+        Ok(slots) => slots,
+        Err(words) => return BTreeMap::from([("refused".to_owned(), words.clone())]),
+    };
+    let bound = slots.slots.iter().map(|(&at, found)| (binding(at), place(found)));
+    let sizes = slots
+        .sizes_slot
+        .map(|slot| ("_buffer_sizes".to_owned(), format!("buffer {slot}")));
+    bound.chain(sizes).collect()
+}
+
+fn binding((group, binding): (u32, u32)) -> String {
+    format!("g{group}b{binding}")
+}
+
+fn shader_words(case: &LayoutCase, wrong: &mut Vec<String>) -> BTreeMap<String, EntryExpect> {
+    let reports = msl::entry_points(case).unwrap_or_else(|why| {
+        wrong.push(why);
+        Vec::new()
+    });
+    let mut entries = BTreeMap::new();
+    for report in reports {
+        for problem in &report.checked.problems {
+            let (property, detail) = (problem.property, &problem.detail);
+            wrong.push(format!("{}: property {property} of the MSL: {detail}", report.name));
+        }
+        entries.insert(report.name.clone(), entry_words(&report));
+    }
+    entries
+}
+
+fn entry_words(report: &msl::EntryReport) -> EntryExpect {
+    let Some(text) = &report.msl else {
+        return EntryExpect {
+            refused: report.checked.refused.keys().next().cloned(),
+            ..EntryExpect::default()
+        };
+    };
+    // A text that cannot be read is a problem of the oracle's already.
+    let (reflection, safety) = (read(text).unwrap_or_default(), safety::check(text).unwrap_or_default());
+    let arguments = reflection.entry_points.iter().flat_map(|entry| &entry.arguments);
+    let arguments = arguments.map(|argument| {
+        let writable = if argument.access == Access::ReadOnly {
+            ""
+        } else {
+            ", writable"
+        };
+        (
+            format!("{} {}", argument.table.name(), argument.index),
+            format!("{}{writable}", argument.name),
+        )
+    });
+    EntryExpect {
+        refused: None,
+        arguments: arguments.collect(),
+        sizes: report.sizes.iter().copied().map(binding).collect(),
+        workgroup: (report.stage == crate::case::Stage::Compute).then_some(report.workgroup),
+        loops: safety.loops,
+        subscripts: safety.dynamic_subscripts,
+    }
+}
+
+// Comparing.
+
+fn differ<T: PartialEq>(what: &str, due: &T, found: &T, words: impl Fn(&T) -> String, wrong: &mut Vec<String>) {
+    if due != found {
+        wrong.push(format!("{what}: expected {}, is {}", words(due), words(found)));
+    }
+}
+
+fn optional(words: &Option<String>) -> String {
+    words
+        .as_ref()
+        .map_or_else(|| "nothing".into(), |words| format!("`{words}`"))
+}
+
+fn compare_stream(due: &StreamExpect, found: &StreamExpect, replays: &[Replay], wrong: &mut Vec<String>) {
+    differ("header", &due.header, &found.header, optional, wrong);
+    differ("decode", &due.decode, &found.decode, optional, wrong);
+    differ("remap", &due.remap, &found.remap, optional, wrong);
+    differ("ranges", &due.ranges, &found.ranges, optional, wrong);
+    differ("reads", &due.reads, &found.reads, optional, wrong);
+    let list = |words: &Vec<String>| format!("{words:?}");
+    differ("descriptors", &due.descriptors, &found.descriptors, list, wrong);
+    for replay in replays {
+        let said = replay.outcome.as_ref().map(outcome_words);
+        let due_here = due.noop.as_ref().filter(|_| !replay.executes).or(due.engines.as_ref());
+        differ(&replay.engine, &due_here.cloned(), &said, optional, wrong);
+        if replay.executes {
+            compare_memory(&replay.engine, due, replay.outcome.as_ref(), wrong);
+        }
+    }
+}
+
+/// A stream that was not replayed left nothing behind, which is other than anything.
+fn compare_memory(engine: &str, due: &StreamExpect, outcome: Option<&Outcome>, wrong: &mut Vec<String>) {
+    let resources = [
+        ("buffer", &due.buffers, outcome.map(|outcome| &outcome.buffers)),
+        ("texture", &due.textures, outcome.map(|outcome| &outcome.textures)),
+    ];
+    for (kind, due, held) in resources {
+        for (id, bytes) in due {
+            let held = held.and_then(|held| held.get(id)?.as_deref());
+            compare_bytes(&format!("{engine}: {kind} #{id}"), bytes, held, wrong);
+        }
+    }
+    if let Some(window) = &due.window {
+        let held = outcome.map(|outcome| outcome.window.as_slice());
+        compare_bytes(&format!("{engine}: window"), window, held, wrong);
+    }
+}
+
+fn compare_bytes(what: &str, due: &str, held: Option<&[u8]>, wrong: &mut Vec<String>) {
+    let digits: String = due.split_whitespace().collect();
+    match (hex::decode(digits), held) {
+        (Err(error), _) => wrong.push(format!("{what}: `{due}` is no hex: {error}")),
+        (_, None) => wrong.push(format!("{what}: expected {due}, and it cannot be read back")),
+        (Ok(due), Some(held)) => differ(what, &due.as_slice(), &held, |bytes| hex_words(bytes), wrong),
+    }
+}
+
+/// Bytes as the files have them, word by word.
+fn hex_words(bytes: &[u8]) -> String {
+    bytes.chunks(4).map(hex::encode).collect::<Vec<_>>().join(" ")
+}
+
+fn compare_layout(due: &LayoutExpect, found: &LayoutExpect, wrong: &mut Vec<String>) {
+    for stage in crate::case::Stage::ALL {
+        let empty = BTreeMap::new();
+        let [due, found] = [due, found].map(|side| side.slots.get(&stage).unwrap_or(&empty));
+        for key in due.keys().chain(found.keys().filter(|key| !due.contains_key(*key))) {
+            let [due, found] = [due, found].map(|side| side.get(key).cloned());
+            differ(&format!("{} {key}", stage.name()), &due, &found, optional, wrong);
+        }
+    }
+    let names = due
+        .shader
+        .keys()
+        .chain(found.shader.keys().filter(|name| !due.shader.contains_key(*name)));
+    for name in names {
+        let [due, found] = [due, found].map(|side| side.shader.get(name));
+        let words = |entry: &Option<&EntryExpect>| {
+            let text = entry.map(serde_json::to_string);
+            text.map_or_else(
+                || "nothing".into(),
+                |text| text.unwrap_or_else(|error| error.to_string()),
+            )
+        };
+        differ(&format!("entry point {name}"), &due, &found, words, wrong);
+    }
+}
