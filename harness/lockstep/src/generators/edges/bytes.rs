@@ -182,7 +182,7 @@ fn header_faults() -> impl Iterator<Item = Edge> {
             (false, true) => 15,
             (true, true) => 16,
         };
-        let mut name = format!("a blob of {length} bytes");
+        let mut name = format!("together: {length} bytes");
         let wrongs = [
             (bit(0), "bad magic"),
             (bit(1), "bad version"),

@@ -225,15 +225,18 @@ pub fn ranges() -> Edges {
         .into_iter()
         .chain(fixed)
         .flat_map(|row| contexts_of(row.0).map(move |context| (row, context)));
-    Box::new(rows.flat_map(|((op, length), context)| {
-        let mut edges = not_buffers(op, context);
+    let ends = rows.flat_map(|((op, length), context)| {
+        let mut edges = Vec::new();
         for size in sizes(length) {
             for offset in offsets(size, length) {
                 edges.push(range_of(op, context, length, size, offset));
             }
         }
         edges
-    }))
+    });
+    let ops = fixed.into_iter().chain([(Op::WriteBuffer, 0)]).map(|row| row.0);
+    let others = ops.flat_map(|op| contexts_of(op).flat_map(move |context| not_buffers(op, context)));
+    Box::new(ends.chain(others))
 }
 
 fn range_of(op: Op, context: Context, length: u64, size: u64, offset: u64) -> Edge {
