@@ -26,12 +26,14 @@ use crate::readers::{Batch, BatchAnswers, DescriptorQuery, LayoutReader, ReaderF
 use crate::report::results::{Comparison, EngineRow, Lane as LaneRow, Msl, NotRun, RESULTS_FORMAT, Results};
 
 /// Cases of each lane in a round. The shares say what a campaign's time goes into.
-const ROUND: [(Lane, u64); 5] = [
+const ROUND: [(Lane, u64); 6] = [
     (Lane::Streams, 512),
     (Lane::Raw, 64),
     (Lane::Replays, 24),
     (Lane::Layouts, 512),
     (Lane::Shaders, 8),
+    // Of a campaign of edges alone.
+    (Lane::Edges, 256),
 ];
 
 /// When a campaign ends.
@@ -41,6 +43,8 @@ pub enum Budget {
     Time(Duration),
     /// After this many stream and layout cases each, and the share of the other lanes that goes with them, exactly.
     Cases(u64),
+    /// After every edge of the table, once. The seed is no part of it.
+    Edges,
 }
 
 /// What to run.
@@ -196,16 +200,18 @@ impl Shared<'_> {
     fn claim(&self) -> Option<u64> {
         let over = match self.plan.budget {
             Budget::Time(time) => self.started.elapsed() >= time,
-            Budget::Cases(_) => false,
+            Budget::Cases(_) | Budget::Edges => false,
         };
         if over || self.stop.load(Ordering::Relaxed) {
             return None;
         }
         let round = self.next_round.fetch_add(self.plan.shard.1.max(1), Ordering::Relaxed);
-        match self.plan.budget {
-            Budget::Cases(cases) if round >= cases.div_ceil(ROUND[0].1) => None,
-            _ => Some(round),
-        }
+        let end = match self.plan.budget {
+            Budget::Time(_) => u64::MAX,
+            Budget::Cases(cases) => cases.div_ceil(ROUND[0].1),
+            Budget::Edges => generators::edges::count().div_ceil(share(Lane::Edges)),
+        };
+        (round < end).then_some(round)
     }
 
     /// The indices of a lane's cases in a round.
@@ -213,11 +219,12 @@ impl Shared<'_> {
         if !self.plan.lanes.contains(&lane) {
             return 0..0;
         }
-        let share = ROUND.iter().find(|known| known.0 == lane).map_or(0, |known| known.1);
+        let share = share(lane);
         let end = match self.plan.budget {
             // As many of a smaller lane as its share of this many.
             Budget::Cases(cases) => (cases.saturating_mul(share)).div_ceil(ROUND[0].1),
             Budget::Time(_) => u64::MAX,
+            Budget::Edges => generators::edges::count(),
         };
         (round * share).min(end)..((round + 1) * share).min(end)
     }
@@ -228,7 +235,11 @@ impl Shared<'_> {
         let elapsed = self.started.elapsed();
         let done = match self.plan.budget {
             Budget::Time(time) => elapsed.as_secs_f64() / time.as_secs_f64().max(0.001),
-            Budget::Cases(all) => {
+            Budget::Cases(_) | Budget::Edges => {
+                let all = match self.plan.budget {
+                    Budget::Cases(all) => all,
+                    _ => generators::edges::count(),
+                };
                 let of_shard = all.div_ceil(self.plan.shard.1.max(1)).max(1);
                 let most = cases.values().max().copied().unwrap_or(0);
                 most as f64 / of_shard as f64
@@ -295,19 +306,21 @@ fn epoch_seconds() -> u64 {
 impl Plan {
     /// The command line that makes the same cases.
     fn command(&self) -> String {
-        let mut command = format!("cargo lockstep run --seed {}", self.seed);
+        let seed = self.seed;
+        let mut command = "cargo lockstep run".to_owned();
         match self.budget {
-            Budget::Time(time) => command += &format!(" --time {}s", time.as_secs_f64()),
-            Budget::Cases(cases) => command += &format!(" --cases {cases}"),
+            Budget::Time(time) => command += &format!(" --seed {seed} --time {}s", time.as_secs_f64()),
+            Budget::Cases(cases) => command += &format!(" --seed {seed} --cases {cases}"),
+            Budget::Edges => command += " --edges",
         }
         if self.shard.1 > 1 {
             command += &format!(" --shard {}/{}", self.shard.0, self.shard.1);
         }
-        if self.lanes.len() < Lane::ALL.len() {
-            let whole = |part: &Part| part.lanes().iter().all(|lane| self.lanes.contains(lane));
-            Part::ALL
+        let whole = |part: &&Part| part.lanes().iter().all(|lane| self.lanes.contains(lane));
+        let parts: Vec<&Part> = Part::ALL.iter().filter(whole).collect();
+        if parts.len() < Part::ALL.len() {
+            parts
                 .iter()
-                .filter(|part| whole(part))
                 .for_each(|part| command += &format!(" --only {}", part.name()));
         }
         command
@@ -319,6 +332,23 @@ struct Item {
     lane: Lane,
     index: u64,
     case: StreamCase,
+    /// What an edge shows.
+    name: Option<String>,
+}
+
+impl Item {
+    /// A finding's summary, with what the case shows.
+    fn summary(&self, summary: String) -> String {
+        match &self.name {
+            Some(name) => format!("{summary}, over {name}"),
+            None => summary,
+        }
+    }
+}
+
+/// Cases of a lane in a round.
+fn share(lane: Lane) -> u64 {
+    ROUND.iter().find(|known| known.0 == lane).map_or(0, |known| known.1)
 }
 
 /// One thread's readers and engines.
@@ -331,6 +361,7 @@ struct Worker<'a> {
     engines: Vec<Engine>,
     counts: Counts,
     bytes: Vec<u8>,
+    edges: generators::edges::Cursor,
 }
 
 fn work(shared: &Shared<'_>) {
@@ -344,6 +375,7 @@ fn work(shared: &Shared<'_>) {
         engines: open_engines(shared),
         counts: Counts::default(),
         bytes: Vec::new(),
+        edges: generators::edges::Cursor::default(),
     };
     while let Some(round) = shared.claim() {
         worker.streams(round);
@@ -419,13 +451,22 @@ impl Worker<'_> {
                     Lane::Raw => self.make(lane, index, generators::raw::raw_case),
                     _ => self.make(lane, index, generators::streams::replay_case),
                 };
-                items.extend(case.map(|case| Item { lane, index, case }));
+                let name = None;
+                items.extend(case.map(|case| Item {
+                    lane,
+                    index,
+                    case,
+                    name,
+                }));
             }
             self.counts.time(lane, indices.end - indices.start, since);
         }
+        items.extend(self.edges(round));
         if items.is_empty() {
             return;
         }
+        // Where the readers' time goes: to the lane of the first case.
+        let lane = items[0].lane;
         let batch = batch_of(&items);
         let since = Instant::now();
         // Readers in processes of their own work on it while this thread goes on.
@@ -435,13 +476,13 @@ impl Worker<'_> {
             .map(|reference| reference.ask(&batch))
             .collect();
         let subject = self.ask_subject(&items, &batch);
-        self.counts.time(Lane::Streams, 0, since);
+        self.counts.time(lane, 0, since);
         let Some(subject) = subject else { return };
         let since = Instant::now();
         for (item, answer) in items.iter().zip(&subject.streams) {
             self.tally(item, answer);
         }
-        self.counts.time(Lane::Streams, 0, since);
+        self.counts.time(lane, 0, since);
         let since = Instant::now();
         for (item, answer) in items
             .iter()
@@ -459,7 +500,29 @@ impl Worker<'_> {
                 Err(failed) => self.reader_failed(Some(at), &items, failed),
             }
         }
-        self.counts.time(Lane::Streams, 0, since);
+        self.counts.time(lane, 0, since);
+    }
+
+    /// The edges of a round.
+    fn edges(&mut self, round: u64) -> Vec<Item> {
+        let since = Instant::now();
+        let indices = self.shared.indices(Lane::Edges, round);
+        if indices.is_empty() {
+            return Vec::new();
+        }
+        let edges = self.edges.take(indices.clone());
+        let items = indices.clone().zip(edges).map(|(index, edge)| {
+            self.counts.coverage.edge(edge.family);
+            Item {
+                lane: Lane::Edges,
+                index,
+                case: edge.case,
+                name: Some(edge.name),
+            }
+        });
+        let items = items.collect();
+        self.counts.time(Lane::Edges, indices.end - indices.start, since);
+        items
     }
 
     fn ask_subject(&mut self, items: &[Item], batch: &Batch) -> Option<BatchAnswers> {
@@ -489,7 +552,7 @@ impl Worker<'_> {
             ),
         };
         let signature = format!("reader {} failed", failed.reader);
-        let summary = format!("{failed}, {alone}");
+        let summary = item.summary(format!("{failed}, {alone}"));
         self.found(
             signature,
             summary,
@@ -568,7 +631,7 @@ impl Worker<'_> {
         let signature = format!("reader {reader} answers nonsense");
         self.found(
             signature,
-            format!("{reader}: {what}"),
+            item.summary(format!("{reader}: {what}")),
             Case::Stream(item.case.clone()),
             Some(origin),
         );
@@ -586,7 +649,7 @@ impl Worker<'_> {
         self.counts.compared(at, aspect, subject, reference, verdict);
         if let Verdict::Differ(how) = verdict {
             let signature = format!("{aspect}: {subject} vs {reference}: {how}");
-            let summary = format!("{subject} and {reference} part at {aspect}: {how}");
+            let summary = item.summary(format!("{subject} and {reference} part at {aspect}: {how}"));
             let origin = self.origin(item.lane, item.index);
             self.found(signature, summary, Case::Stream(item.case.clone()), Some(origin));
         }

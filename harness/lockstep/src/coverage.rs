@@ -6,6 +6,7 @@ use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBi
 use wire::{Arg, ArgKind, Context, Op, Reason};
 
 use crate::case::Stage;
+use crate::generators::edges::{FAMILIES, Family};
 use crate::generators::faults::{LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE};
 use crate::report::results::{Coverage, Grid};
 
@@ -14,6 +15,7 @@ use crate::report::results::{Coverage, Grid};
 pub struct Tally {
     cells: BTreeMap<(Table, usize, usize), u64>,
     faults: BTreeMap<&'static str, u64>,
+    edges: BTreeMap<&'static str, u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -131,6 +133,11 @@ impl Tally {
         }
     }
 
+    /// A case of the table of edges, by its family.
+    pub fn edge(&mut self, family: &'static str) {
+        *self.edges.entry(family).or_default() += 1;
+    }
+
     /// The entries of an accepted layout.
     pub fn bindings<'a>(&mut self, entries: impl IntoIterator<Item = &'a BindGroupLayoutEntry>) {
         for entry in entries {
@@ -150,6 +157,9 @@ impl Tally {
         }
         for (fault, count) in other.faults {
             *self.faults.entry(fault).or_default() += count;
+        }
+        for (family, count) in other.edges {
+            *self.edges.entry(family).or_default() += count;
         }
     }
 
@@ -214,8 +224,22 @@ impl Tally {
                     stages,
                     |_, _| true,
                 ),
-                self.fault_grid(),
+                self.made_grid(),
             ],
+        }
+    }
+
+    /// What the cases were made for: the faults that were drawn, or in a campaign of edges the families of the table.
+    fn made_grid(&self) -> Grid {
+        if self.edges.is_empty() {
+            return self.fault_grid();
+        }
+        let count = |family: &Family| self.edges.get(family.name).copied().unwrap_or(0);
+        Grid {
+            name: "edge".into(),
+            rows: FAMILIES.iter().map(|family| family.name.to_owned()).collect(),
+            columns: vec!["cases".into()],
+            cells: FAMILIES.iter().map(|family| vec![Some(count(family))]).collect(),
         }
     }
 

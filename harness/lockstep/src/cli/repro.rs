@@ -91,11 +91,12 @@ fn load(args: &Args) -> anyhow::Result<CaseFile> {
         return read_case(args.file.as_deref().unwrap_or(std::path::Path::new("")));
     };
     let lanes: Vec<&str> = generators::Lane::ALL.iter().map(|lane| lane.name()).collect();
-    let made = generators::case(origin)
-        .ok_or_else(|| anyhow::anyhow!("no lane `{}`; there are {}", origin.lane, lanes.join(", ")))?;
-    let shows = match made.faults.is_empty() {
-        true => "a generated case without a fault".to_owned(),
-        false => format!("a generated case with {}", made.faults.join(", ")),
+    let made = generators::case(origin).ok_or_else(|| no_such_case(origin, &lanes))?;
+    let edge = generators::edges::edge(origin.index).filter(|_| origin.lane == generators::Lane::Edges.name());
+    let shows = match (edge, made.faults.is_empty()) {
+        (Some(edge), _) => format!("{}: {}", edge.family, edge.name),
+        (None, true) => "a generated case without a fault".to_owned(),
+        (None, false) => format!("a generated case with {}", made.faults.join(", ")),
     };
     Ok(CaseFile {
         format: crate::case::CASE_FORMAT,
@@ -106,6 +107,13 @@ fn load(args: &Args) -> anyhow::Result<CaseFile> {
         expect: None,
         case: made.case,
     })
+}
+
+fn no_such_case(origin: &Origin, lanes: &[&str]) -> anyhow::Error {
+    match origin.lane == generators::Lane::Edges.name() {
+        true => anyhow::anyhow!("no edge {}; there are {}", origin.index, generators::edges::count()),
+        false => anyhow::anyhow!("no lane `{}`; there are {}", origin.lane, lanes.join(", ")),
+    }
 }
 
 /// The readers that are there; native is the first.

@@ -25,6 +25,7 @@ const EXAMPLES: &str = "Examples:
   cargo lockstep run                          60 seconds with a seed of the day's own
   cargo lockstep run --cases 10000 --seed 7   exactly these cases, on any machine
   cargo lockstep run --only gpu --time 5m     replays alone
+  cargo lockstep run --edges                  every edge of the format, through the readers of streams
   cargo lockstep run --shard 0/4              the first of four machines' parts
 
 Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.";
@@ -39,6 +40,9 @@ pub struct Args {
     /// Run exactly this many stream cases and layout cases, with their share of the other kinds
     #[arg(long)]
     cases: Option<u64>,
+    /// Instead of random cases every edge of the format once: each field, length, count and context where a rule turns
+    #[arg(long, conflicts_with_all = ["time", "cases", "seed", "only", "gpu"])]
+    edges: bool,
     /// Every case follows from it; without it the clock gives one, and the report names it
     #[arg(long)]
     seed: Option<u64>,
@@ -161,13 +165,21 @@ fn plan(args: &Args, out: &std::path::Path) -> Plan {
             .duration_since(std::time::UNIX_EPOCH)
             .map_or(0, |since| since.as_secs())
     };
+    let (seed, budget, lanes) = match args.edges {
+        true => (0, Budget::Edges, vec![Lane::Edges]),
+        false => (
+            args.seed.unwrap_or_else(clock),
+            args.cases.map_or(Budget::Time(args.time), Budget::Cases),
+            parts.flat_map(Part::lanes).copied().collect(),
+        ),
+    };
     Plan {
-        seed: args.seed.unwrap_or_else(clock),
-        budget: args.cases.map_or(Budget::Time(args.time), Budget::Cases),
+        seed,
+        budget,
         workers: args
             .workers
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
-        lanes: parts.flat_map(Part::lanes).copied().collect(),
+        lanes,
         shard: args.shard,
         findings: out.join("findings"),
     }

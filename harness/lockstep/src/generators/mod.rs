@@ -3,6 +3,7 @@
 //! A generator reads every choice from an [`Unstructured`], so one generator serves both lanes and bytes that a fuzzer found good
 //! stay good. What is kept of a case is always the case itself (see [`crate::case`]).
 
+pub mod edges;
 pub mod faults;
 pub mod layout;
 pub mod loose;
@@ -31,11 +32,20 @@ pub enum Lane {
     Layouts,
     /// Layouts with a shader, for naga.
     Shaders,
+    /// Streams for the readers: the table of [`edges`], whatever the seed.
+    Edges,
 }
 
 impl Lane {
     /// All of them.
-    pub const ALL: [Lane; 5] = [Lane::Streams, Lane::Raw, Lane::Replays, Lane::Layouts, Lane::Shaders];
+    pub const ALL: [Lane; 6] = [
+        Lane::Streams,
+        Lane::Raw,
+        Lane::Replays,
+        Lane::Layouts,
+        Lane::Shaders,
+        Lane::Edges,
+    ];
 
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -45,6 +55,7 @@ impl Lane {
             Lane::Replays => "replays",
             Lane::Layouts => "layouts",
             Lane::Shaders => "shaders",
+            Lane::Edges => "edges",
         }
     }
 
@@ -54,6 +65,7 @@ impl Lane {
             Lane::Layouts if index % 256 == 255 => 1 << 16,
             Lane::Layouts => 2048,
             Lane::Streams | Lane::Raw | Lane::Replays | Lane::Shaders => 4096,
+            Lane::Edges => 0,
         }
     }
 }
@@ -77,7 +89,7 @@ pub fn bytes(lane: Lane, seed: u64, index: u64, into: &mut Vec<u8>) {
     ChaCha8Rng::from_seed(key).fill_bytes(into);
 }
 
-/// The case of an origin. Refuses a lane that there is not.
+/// The case of an origin. Refuses a lane that there is not, and an index past the table of edges.
 pub fn case(origin: &Origin) -> Option<Made<Case>> {
     let lane = Lane::ALL.into_iter().find(|lane| lane.name() == origin.lane)?;
     let mut buffer = Vec::new();
@@ -95,6 +107,12 @@ pub fn case(origin: &Origin) -> Option<Made<Case>> {
             case: Case::Layout(case),
             faults,
         }),
+        Lane::Edges => {
+            return edges::edge(origin.index).map(|edge| Made {
+                case: Case::Stream(edge.case),
+                faults: vec![edge.family],
+            });
+        }
     };
     made.ok()
 }
