@@ -290,3 +290,17 @@ fn numbers_of_a_command_are_read_from_its_words() {
     assert_eq!(cmds[3].f32_at(2), 1.0);
     assert_eq!(opening('R'), &words[..3]);
 }
+
+/// A walk that is cloned halfway goes on from there, twice.
+#[test]
+fn a_walk_can_be_cloned() {
+    let words = [22, 23, 1, 2, 3, 21, 40];
+    let mut walk = wire::commands(&words, 0);
+    assert_eq!(
+        walk.next().map(|cmd| cmd.map(|cmd| cmd.op)),
+        Some(Ok(Op::BeginComputePass))
+    );
+    let rest = |walk: wire::Commands<'_>| walk.map(|cmd| cmd.map(|cmd| cmd.word)).collect::<Vec<_>>();
+    assert_eq!(rest(walk.clone()), [Ok(1), Ok(5), Ok(6)]);
+    assert_eq!(rest(walk), [Ok(1), Ok(5), Ok(6)]);
+}
