@@ -92,7 +92,8 @@ fn load(args: &Args) -> anyhow::Result<CaseFile> {
     };
     let lanes: Vec<&str> = generators::Lane::ALL.iter().map(|lane| lane.name()).collect();
     let made = generators::case(origin).ok_or_else(|| no_such_case(origin, &lanes))?;
-    let edge = generators::edges::edge(origin.index).filter(|_| origin.lane == generators::Lane::Edges.name());
+    let is_edge = origin.lane == generators::Lane::Edges.name();
+    let edge = is_edge.then(|| generators::edges::edge(origin.index)).flatten();
     let shows = match (edge, made.faults.is_empty()) {
         (Some(edge), _) => format!("{}: {}", edge.family, edge.name),
         (None, true) => "a generated case without a fault".to_owned(),

@@ -294,7 +294,7 @@ pub fn counts() -> Edges {
     ];
     let wholes = [0, 1, 2, LIMIT - 1, LIMIT, LIMIT + 1].map(|count| (count, count));
     let shorts = [1, 2, LIMIT - 1, LIMIT, LIMIT + 1].map(|count| (count, count - 1));
-    let nones = [1, LIMIT].into_iter().chain(claims).map(|count| (count, 0));
+    let nones = std::iter::once(LIMIT).chain(claims).map(|count| (count, 0));
     let rows = wholes
         .into_iter()
         .chain(shorts)

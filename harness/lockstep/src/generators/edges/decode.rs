@@ -1,6 +1,6 @@
 //! Edges of sections 2 and 3: what Decode and Remap say of the words.
 
-use wire::{ArgKind, Context, Op, Reason, layout};
+use wire::{Context, Op, Reason};
 
 use super::commands::{
     CONTEXTS, Change, Command, PLAIN, RENDER_PASS, Wrong, changes, contexts_of, cut, faults, letter, may_stand,
@@ -96,30 +96,31 @@ pub fn fields() -> Edges {
     }))
 }
 
-/// The shapes of an opcode: with a list 0 to 3 items, with a depth attachment or without.
-fn shapes(op: Op) -> Vec<Command> {
-    let has = |fits: fn(&ArgKind) -> bool| layout(op).iter().any(|arg| fits(&arg.kind));
-    let items = if has(|kind| matches!(kind, ArgKind::List { .. })) {
-        0..4
-    } else {
-        0..1
-    };
-    let depths: &[bool] = if has(|kind| matches!(kind, ArgKind::Optional(_))) {
+/// The shapes of an opcode, with what sets them apart: a list of 0 to 3 items, a depth attachment or none.
+fn shapes(op: Op) -> Vec<(String, Command)> {
+    if COUNTED.iter().all(|row| row.0 != op) {
+        return vec![(String::new(), Command::new(op, 0, false))];
+    }
+    let depths: &[bool] = if op == Op::BeginRenderPass {
         &[false, true]
     } else {
         &[false]
     };
-    items
-        .flat_map(|items| depths.iter().map(move |&depth| Command::new(op, items, depth)))
+    let shapes = (0..4).flat_map(|items| depths.iter().map(move |&depth| (items, depth)));
+    shapes
+        .map(|(items, depth)| {
+            let with = if depth { " and depth" } else { "" };
+            (format!(", {items} items{with}"), Command::new(op, items, depth))
+        })
         .collect()
 }
 
 pub fn cuts() -> Edges {
     Box::new(PLAIN.iter().flat_map(|command| {
-        let op = command.op;
-        shapes(op).into_iter().enumerate().flat_map(move |(shape, command)| {
+        let shapes = shapes(command.op).into_iter();
+        shapes.flat_map(|(form, command)| {
             let lengths = 1..command.words.len();
-            let edges = lengths.flat_map(|left| CONTEXTS.map(|context| cut_edges(&command, shape, left, context)));
+            let edges = lengths.flat_map(|left| CONTEXTS.map(|context| cut_edges(&command, &form, left, context)));
             edges.flatten().collect::<Vec<_>>()
         })
     }))
@@ -127,7 +128,7 @@ pub fn cuts() -> Edges {
 
 /// A command cut, as the last of its stream and with words after it: an end of the pass, itself once more, zeros for whatever is
 /// missing.
-fn cut_edges(command: &Command, shape: usize, left: usize, context: Context) -> Vec<Edge> {
+fn cut_edges(command: &Command, form: &str, left: usize, context: Context) -> Vec<Edge> {
     let end = [Op::EndPass.word(), Op::Submit.word()];
     let followers: [(&str, &[u32]); 4] = [
         ("", &[]),
@@ -136,10 +137,6 @@ fn cut_edges(command: &Command, shape: usize, left: usize, context: Context) -> 
         (", then 64 zeros", &[0; 64]),
     ];
     let change = cut(command, left);
-    let form = match shapes(command.op).len() {
-        1 => String::new(),
-        _ => format!(", shape {shape}"),
-    };
     let edge = |(then, words): (&str, &[u32])| {
         let mut draft = Draft::within(context);
         draft.push_with(command, &[&change]);

@@ -94,12 +94,12 @@ pub static FAMILIES: [Family; 19] = [
     ),
     family(
         "two faults in a command",
-        "every two faults of every opcode in one command: the order of checks",
+        "every two faults of every opcode, each cut among them, in one command: the order of checks",
         decode::pairs,
     ),
     family(
         "faults in two commands",
-        "every two faults in two commands of a context: the first command's is due",
+        "a fault for each check and reason, every two of them in two commands: the first command's is due",
         decode::two_commands,
     ),
     family(
