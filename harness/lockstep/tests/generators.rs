@@ -13,6 +13,11 @@ fn case(lane: Lane, seed: u64, index: u64) -> generators::Made<Case> {
     generators::case(&origin).unwrap_or_else(|| panic!("no case {lane:?} {seed} {index}"))
 }
 
+/// The lanes that follow from a seed; the edges are a table, and `tests/edges.rs` holds them.
+fn random_lanes() -> impl Iterator<Item = Lane> {
+    Lane::ALL.into_iter().filter(|lane| *lane != Lane::Edges)
+}
+
 /// FNV-1a over the JSON of a lane's first cases.
 fn fingerprint(lane: Lane) -> u64 {
     let text = |index| serde_json::to_string(&case(lane, 7, index).case).expect("JSON");
@@ -35,7 +40,7 @@ fn the_same_seed_gives_the_same_cases_anywhere() {
 
 #[test]
 fn other_seeds_and_indices_give_other_cases() {
-    for lane in Lane::ALL {
+    for lane in random_lanes() {
         assert_ne!(case(lane, 1, 0).case, case(lane, 2, 0).case, "{}", lane.name());
         assert_ne!(case(lane, 1, 0).case, case(lane, 1, 1).case, "{}", lane.name());
     }
@@ -96,7 +101,7 @@ fn host_words(stream: &StreamCase) -> (Vec<u32>, Vec<u8>) {
 
 #[test]
 fn cases_without_a_fault_are_common_and_every_case_survives_its_file() {
-    for lane in Lane::ALL {
+    for lane in random_lanes() {
         let made: Vec<_> = (0..400).map(|index| case(lane, 5, index)).collect();
         let clean = made.iter().filter(|made| made.faults.is_empty()).count();
         assert!(

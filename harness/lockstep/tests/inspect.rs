@@ -757,6 +757,8 @@ fn a_case_file() {
     let case = lockstep::case::CaseFile {
         format: lockstep::case::CASE_FORMAT,
         shows: None,
+        source: None,
+        expect: None,
         signature: None,
         origin: None,
         case: Case::Stream(stream.clone()),
