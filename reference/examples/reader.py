@@ -11,17 +11,17 @@ COMMANDS = """1 SetPipeline RC id | 2 SetBindGroup RC n id? | 3 Draw R n n n n |
 22 BeginComputePass T | 23 Dispatch C n n n | 24 DispatchIndirect C id u64 | 30 WriteBuffer TRC id u64 n n |
 31 CopyBufferToBuffer T id u64 id u64 u64 | 32 CopyTextureToTexture T id n n n n 0-3 id n n n n 0-3 n n n |
 33 WriteTexture TRC id n n n n 0-3 n n u64 n n n n n | 34 ReadBuffer TRC id u64 n n | 40 Submit T"""
-ROWS = map(str.split, COMMANDS.replace("u64", "low high").split("|"))
-TABLE = {int(opcode): (where, kinds) for opcode, name, where, *kinds in ROWS}
-COUNTS = {2: [(65536, "too-many", ["n"])], 11: [(65536, "too-many", ["id"])],  # then: limit, reason past it, kinds counted
+TABLE = {int(op): row for op, _, *row in map(str.split, COMMANDS.replace("u64", "low high").split("|"))}
+COUNTS = {2: [(65536, "too-many", ["n"])], 11: [(65536, "too-many", ["id"])],  # then counts: limit, reason, kinds
     20: [(8, "too-many", "id? id? 1-2 1-2 f f f f".split()), (1, "bad-flag", "id 0-2 0-2 f 0-1 0-2 0-2 n 0-1".split())]}
 KINDS = {"id": (range(1, 2**32), "zero-id"), "0-1": (range(2), "bad-flag"), "high": (range(2**21), "unsafe-integer"),
     "1-2": (range(1, 3), "bad-enum"), "0-2": (range(3), "bad-enum"), "0-3": (range(4), "bad-enum"),
     "f": (range(0x7F800000), "non-finite")}  # check 7 of section 3: the values of a word, a float's without its sign
 # Checks 8 to 10: the word that is named, what must hold of the command c and the data's length, the reason.
-RULES = {30: [(4, lambda c, data: c[4] + c[5] <= data, "data-range"), (5, lambda c, _: c[5] % 4 == 0, "write-size")],
-    33: [(7, lambda c, data: c[7] + c[8] <= data, "data-range")], 34: [(2, lambda c, _: c[2] % 8 == 0, "read-alignment"),
-    (4, lambda c, _: c[4] and c[4] % 4 == 0, "read-size"), (5, lambda c, _: c[4] + c[5] <= 64 << 20, "read-window")]}
+RULES = {30: [(4, lambda c, size: c[4] + c[5] <= size, "data-range"), (5, lambda c, _: c[5] % 4 == 0, "write-size")],
+    33: [(7, lambda c, size: c[7] + c[8] <= size, "data-range")],
+    34: [(2, lambda c, _: c[2] % 8 == 0, "read-alignment"), (4, lambda c, _: c[4] and c[4] % 4 == 0, "read-size"),
+         (5, lambda c, _: c[4] + c[5] <= 64 << 20, "read-window")]}
 RANGES = {12: ([1], lambda c: 16), 13: ([1], lambda c: 20), 24: ([1], lambda c: 12), 30: ([1], lambda c: c[5]),
     31: ([1, 4], lambda c: c[7] | c[8] << 32)}  # section 5: where buffers stand, each before its offset; bytes touched
 numbers = lambda file, count=1: struct.unpack(f"<{count}I", file.read(4 * count))
@@ -29,7 +29,6 @@ rows = lambda file, width: [numbers(file, width) for _ in range(*numbers(file))]
 pack = lambda *values: struct.pack(f"<{len(values)}I", *values)
 counted = lambda values: pack(len(values), *values)
 sized = lambda content: pack(len(content)) + content
-
 class Refused(Exception): pass  # its arguments are what the answer says of the refusal, the reason by its name
 def must(holds, *refusal):
     if not holds: raise Refused(*refusal)
@@ -41,7 +40,7 @@ def answered(parts):  # an answer is a row of parts, the last of which may be a 
     return answer
 
 def kinds_at(words, at, op):  # checks 3 to 6 of section 3: the kind of each word after the opcode
-    kinds = TABLE[op][1]
+    kinds = TABLE[op][1:]
     for limit, reason, counted in COUNTS.get(op, ()):
         count = at + 1 + len(kinds)
         must(count < len(words), at, op, "truncated")
@@ -111,12 +110,11 @@ def descriptor(item):  # section 7
     yield pack(0) + counted(references) + sized(body)
     for index, reference in enumerate(references): must(reference == 0 or ids.get(reference), "unknown-id", index)
     yield pack(0) + sized(counted([reference and ids[reference] for reference in references]) + body)
-HANDLERS = {2: stream, 3: descriptor}
 while head := sys.stdin.buffer.read(4):
     frame = io.BytesIO(sys.stdin.buffer.read(*struct.unpack("<I", head)))
     kind, first = numbers(frame, 2)  # the version in a hello, and in the others how many items there are
-    if kind == 1: payload = pack(1) + b'{"name": "reader.py", "answers": ["streams", "descriptors"]}'
-    else: payload = pack(first) + b"".join(sized(answered(HANDLERS[kind](frame))) for _ in range(first))
-    sys.stdout.buffer.write(pack(4 + len(payload), kind) + payload)
+    if kind == 1: reply = pack(1) + b'{"name": "reader.py", "answers": ["streams", "descriptors"]}'
+    else: reply = pack(first) + b"".join(sized(answered({2: stream, 3: descriptor}[kind](frame))) for _ in range(first))
+    sys.stdout.buffer.write(pack(4 + len(reply), kind) + reply)
     sys.stdout.buffer.flush()
     if kind == 1 and first != 1: break
