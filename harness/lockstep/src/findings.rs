@@ -133,3 +133,42 @@ pub fn read_case(path: &Path) -> anyhow::Result<CaseFile> {
     file.case.check().map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
     Ok(file)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::StreamCase;
+
+    fn finding(signature: &str) -> Finding {
+        let case = Case::Stream(StreamCase::default());
+        Finding {
+            signature: signature.into(),
+            summary: "they part".into(),
+            case,
+            origin: None,
+        }
+    }
+
+    #[test]
+    fn the_first_of_a_signature_is_written_and_the_others_are_counted() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut findings = Findings::new(folder.path().join("findings"), Instant::now());
+        ["ranges: a vs b", "ranges: a vs b", "decode: a vs b"].map(|signature| findings.add(finding(signature)));
+        let rows = findings.rows();
+        assert_eq!(rows.iter().map(|row| row.seen).collect::<Vec<_>>(), [2, 1]);
+        let path = folder.path().join("findings/ranges-a-vs-b.json");
+        assert_eq!(rows[0].file, path.display().to_string());
+        let kept = read_case(&path).expect("a case file");
+        assert_eq!(kept.signature.as_deref(), Some("ranges: a vs b"));
+        assert_eq!(kept.case, finding("").case);
+    }
+
+    /// As on a full disk: the row of the report is there all the same.
+    #[test]
+    fn a_finding_that_cannot_be_written_is_still_reported() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let mut findings = Findings::new(file.path().join("findings"), Instant::now());
+        findings.add(finding("ranges: a vs b"));
+        assert_eq!(findings.rows().len(), 1);
+    }
+}

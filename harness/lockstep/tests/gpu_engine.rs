@@ -710,70 +710,8 @@ fn engines_have_names() {
     assert!(error.contains("wgpu:noop"), "{error}");
 }
 
-/// Prints how many replays a second an engine makes: `cargo test --release --test gpu_engine -- --ignored --nocapture rates`.
-#[rstest]
-#[ignore = "a measurement"]
-fn rates(#[values("wgpu:noop", "wgpu:vulkan")] id: &str) {
-    let objects: Vec<_> = objects()
-        .into_iter()
-        .filter(|object| !matches!(object.id, B | LAYERS | 24 | DEPTH_VIEW))
-        .collect();
-    let pass = |x| [compute(), dispatch(x, 1, 1), dispatch(1, x, 1), end()].concat();
-    let commands = [
-        write(A, 0, 0, 16),
-        write(COLORS, 0, 0, 16),
-        write(ARGS, 0, 0, 8),
-        pass(3),
-        clear(7.0),
-        c(Op::SetPipeline, &[INSTANCE]),
-        c(Op::SetVertexBuffer, &[0, COLORS, 0, 0, 0, 0]),
-        c(Op::Draw, &[3, 1, 0, 0]),
-        c(Op::ExecuteBundles, &[1, BUNDLE]),
-        end(),
-        copy(A, 0, MAPPED, 0, 64),
-        submit(),
-        pass(2),
-        copy(A, 0, COLORS, 16, 16),
-        copy(COUNTED, 0, A, 0, 16),
-        submit(),
-        write(A, 4, 4, 4),
-        clear(7.0),
-        end(),
-        submit(),
-    ];
-    let (words, data) = (commands.concat(), data());
-    let read = Read {
-        id: MAPPED,
-        offset: 0,
-        size: 16,
-        window_offset: 0,
-    };
-    let request = Request {
-        objects: &objects,
-        words: &words,
-        data: &data,
-        stop_after: None,
-        reads: &[read],
-        window: 64,
-    };
-    let mut engine = engine(id);
-    assert_eq!(engine.replay(&request).trouble, None);
-    for _ in 0..3 {
-        let (start, mut replays) = (std::time::Instant::now(), 0);
-        while start.elapsed().as_secs() < 2 {
-            engine.replay(&request);
-            replays += 1;
-        }
-        println!(
-            "{id}: {:.0} replays/s",
-            f64::from(replays) / start.elapsed().as_secs_f64()
-        );
-    }
-}
-
 /// Leaves a device working until the process ends, so it is run by itself.
 #[test]
-#[ignore = "takes ten seconds and a core"]
 fn a_hung_device_is_given_up() {
     let mut engine = Engine::open(ENGINES[0]).unwrap_or_else(|error| panic!("{error:#}"));
     let objects = objects();

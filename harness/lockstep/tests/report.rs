@@ -518,12 +518,3 @@ fn is_of(value: &Value, types: &Value) -> bool {
         _ => types.as_str().is_some_and(is),
     }
 }
-
-/// Writes pages into `reports/out`: `cargo test -p lockstep --test report -- --ignored`.
-#[test]
-#[ignore = "for a person's eyes"]
-fn pages_to_look_at() {
-    for (name, results) in [("sample", sample()), ("clean", clean()), ("empty", empty())] {
-        write_html(&results, &root().join(format!("reports/out/{name}.html"))).unwrap();
-    }
-}

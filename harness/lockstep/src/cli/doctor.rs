@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{BAD, CLEAN};
+use crate::gpu::engine::{Engine, EngineId};
 use crate::setup::{BRING, Environment, Missing, Parts, deno, process, vulkan};
 
 /// One line of the table.
@@ -128,7 +129,16 @@ pub fn run(out: &mut dyn Write) -> anyhow::Result<u8> {
 
 /// The GPU engines and whether each answers. Filled in where the engines are.
 fn engine_rows() -> Vec<Row> {
-    Vec::new()
+    let engines = Engine::available();
+    let row = |engine: EngineId| {
+        let does = if engine.executes { "executes" } else { "validates only" };
+        Row {
+            name: engine.id,
+            state: State::There,
+            detail: format!("{}, {does}", engine.driver),
+        }
+    };
+    engines.into_iter().map(row).collect()
 }
 
 /// The first line that a program says of its version.

@@ -276,8 +276,12 @@ fn finish(results: &Results, out: &std::path::Path) -> anyhow::Result<u8> {
     let mut stdout = std::io::stdout().lock();
     // The summary first: it is the one that a full disk cannot take away. A closed pipe is the reader's own choice.
     let _ = write!(stdout, "{}", terminal::summary(results, color()));
-    write_json(results, &out.join("results.json"))?;
-    write_html(results, &out.join("report.html"))?;
+    // Each is tried, whatever became of the other.
+    let written = [
+        write_json(results, &out.join("results.json")),
+        write_html(results, &out.join("report.html")),
+    ];
+    written.into_iter().collect::<anyhow::Result<()>>()?;
     let _ = writeln!(stdout, "report: {}", out.join("report.html").display());
     Ok(match (results.findings.is_empty(), results.not_run.is_empty()) {
         (false, _) => FOUND,

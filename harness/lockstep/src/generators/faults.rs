@@ -436,16 +436,18 @@ fn past_end(work: &mut Work, u: &mut Unstructured<'_>, op: Op) -> Result<bool> {
     Ok(true)
 }
 
-/// The guest's id of an object that is not one of `kinds`.
-fn other_kind(work: &Work, u: &mut Unstructured<'_>, kinds: &[Kind]) -> Result<u32> {
-    let others: Vec<u32> = work
-        .world
-        .objects
-        .iter()
-        .filter(|object| !kinds.contains(&object.kind))
+/// The guest's id of an object that is no buffer, where the table has one.
+fn no_buffer(work: &Work, u: &mut Unstructured<'_>) -> Result<Option<u32>> {
+    let objects = work.world.objects.iter();
+    let others: Vec<u32> = objects
+        .filter(|object| object.kind != Kind::Buffer)
         .map(|object| object.id)
         .collect();
-    u.choose(&others).copied()
+    if others.is_empty() {
+        Ok(None)
+    } else {
+        u.choose(&others).copied().map(Some)
+    }
 }
 
 fn not_a_buffer(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
@@ -458,10 +460,10 @@ fn not_a_buffer(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
         (Op::DrawIndexedIndirect, 0),
     ];
     let (op, arg) = *u.choose(&CHECKED)?;
-    let Some(start) = find(work, u, op)? else {
+    let (Some(start), Some(id)) = (find(work, u, op)?, no_buffer(work, u)?) else {
         return Ok(false);
     };
-    work.draft.words[start + 1 + arg] = other_kind(work, u, &[Kind::Buffer])?;
+    work.draft.words[start + 1 + arg] = id;
     Ok(true)
 }
 
@@ -483,12 +485,11 @@ fn no_map_read(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
     let Some(start) = find(work, u, Op::ReadBuffer)? else {
         return Ok(false);
     };
-    let other = once_in(u, 2)?;
-    let id = match other {
-        true => other_kind(work, u, &[Kind::Buffer])?,
-        false => u.choose(&work.world.buffers)?.id,
+    let other = if once_in(u, 2)? { no_buffer(work, u)? } else { None };
+    work.draft.words[start + 1] = match other {
+        Some(id) => id,
+        None => u.choose(&work.world.buffers)?.id,
     };
-    work.draft.words[start + 1] = id;
     Ok(true)
 }
 

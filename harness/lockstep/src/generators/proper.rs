@@ -282,7 +282,7 @@ fn render_pass(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Re
     let (Some((target, view)), Some(&render)) = (world.target, world.renders.first()) else {
         return compute_pass(u, world, draft);
     };
-    begin_render_pass(u, world, view, draft)?;
+    let read_only = begin_render_pass(u, world, view, draft)?;
     let mut bound = false;
     for _ in 0..1 + below(u, 5)? {
         match below(u, 10)? {
@@ -293,8 +293,8 @@ fn render_pass(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Re
                 &[1.0f32.to_bits(), 0, 0.5f32.to_bits(), (-2.5f32).to_bits()],
             ),
             3 => draft.push(Op::SetStencilReference, &[u.arbitrary()?]),
-            4 => {
-                // Bundles leave nothing set.
+            // A bundle that might write depth does not fit a pass that only reads it. Bundles leave nothing set.
+            4 if !read_only => {
                 let bundles = vec![render.bundle; below(u, 3)? as usize];
                 draft.push(Op::ExecuteBundles, &[&[bundles.len() as u32], &bundles[..]].concat());
                 bound = false;
@@ -313,28 +313,22 @@ fn render_pass(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Re
     Ok(())
 }
 
-fn begin_render_pass(u: &mut Unstructured<'_>, world: &World, view: u32, draft: &mut Draft) -> Result<()> {
+/// Begins a pass into the target; true where it only reads depth.
+fn begin_render_pass(u: &mut Unstructured<'_>, world: &World, view: u32, draft: &mut Draft) -> Result<bool> {
     let store = if once_in(u, 6)? { 2 } else { 1 };
     let clear = (below(u, 1000)? as f32).to_bits();
     let mut args = vec![1, view, 0, 1 + below(u, 2)?, store, clear, 0, 0, 0];
+    let read_only = world.depth.is_some() && once_in(u, 4)?;
     match world.depth {
         None => args.push(0),
-        Some(depth) if once_in(u, 4)? => args.extend([1, depth, 0, 0, 0, 1, 0, 0, 0, 0]),
-        Some(depth) => args.extend([
-            1,
-            depth,
-            1 + below(u, 2)?,
-            1 + below(u, 2)?,
-            0.25f32.to_bits(),
-            0,
-            0,
-            0,
-            0,
-            0,
-        ]),
+        Some(depth) if read_only => args.extend([1, depth, 0, 0, 0, 1, 0, 0, 0, 0]),
+        Some(depth) => {
+            let (load, store) = (1 + below(u, 2)?, 1 + below(u, 2)?);
+            args.extend([1, depth, load, store, 0.25f32.to_bits(), 0, 0, 0, 0, 0]);
+        }
     }
     draft.push(Op::BeginRenderPass, &args);
-    Ok(())
+    Ok(read_only)
 }
 
 fn bind_render(u: &mut Unstructured<'_>, world: &World, render: Render, draft: &mut Draft) -> Result<()> {

@@ -22,8 +22,6 @@ use crate::case::Object;
 
 /// How long a device may work on one stream.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The most of a read window that a stream can reach (wire.md section 3, check 10).
-const WINDOW: u32 = 64 << 20;
 /// What one dispatch may ask for in each dimension (wire.md section 5), and WebGPU's default.
 const WORKGROUPS: u32 = 65535;
 
@@ -164,8 +162,7 @@ impl Engine {
     ///
     /// Errors of an encoder's calls are raised when it is finished, and are then traced to their command. The trouble in the outcome
     /// is that of the first command in stream order; writes that stand between it and the Submit that raised it were made. The
-    /// reads are performed also after a trouble. An outcome has a read window only where there were reads, and its first 64 MiB at
-    /// most, which is what reads can reach.
+    /// reads are performed also after a trouble. An outcome has a read window only where there were reads.
     pub fn replay(&mut self, request: &Request<'_>) -> Outcome {
         let mut gpu = match self.gpu.take().map_or_else(|| Gpu::new(&self.adapter), Ok) {
             Ok(gpu) => gpu,
@@ -366,7 +363,7 @@ fn read(request: &Request<'_>, table: &Table, mut commands: impl Iterator<Item =
     if request.reads.is_empty() {
         return;
     }
-    outcome.window = vec![0; request.window.min(WINDOW) as usize];
+    outcome.window = vec![0; request.window as usize];
     for read in request.reads {
         let command = commands.next();
         match read_range(read, table, outcome.window.len()) {

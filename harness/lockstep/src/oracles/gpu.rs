@@ -190,7 +190,7 @@ fn in_range(cmd: &Cmd<'_>, objects: &[Object]) -> bool {
 
 /// What an engine's message is about, for the count of what is left to the device. For show: nothing is decided by it.
 fn rule(message: &str) -> &'static str {
-    const RULES: [(&str, &str); 15] = [
+    const RULES: [(&str, &str); 16] = [
         ("same buffer", "copy within one buffer"),
         ("source and destination", "copy within one buffer"),
         ("align", "alignment"),
@@ -200,7 +200,8 @@ fn rule(message: &str) -> &'static str {
         ("must be set", "something not set"),
         ("not set", "something not set"),
         ("missing", "something not set"),
-        ("depth", "depth range"),
+        ("incompatible", "attachments that do not fit"),
+        ("attachment", "attachments that do not fit"),
         ("viewport", "viewport"),
         ("max_bind_groups", "group index limit"),
         ("bind group", "bind group"),

@@ -1,0 +1,83 @@
+//! Oracles for fuzz targets: what must hold for any bytes, without a second process or a GPU.
+//!
+//! **Catch** a panic, work past the words, Decode and Remap that disagree, an answer that is none of PROTOCOL.md, `mslmap` against
+//! the slot model. **Do not catch** a rule that both Decode and Remap have wrong: the campaign's other readers do.
+
+use arbitrary::Unstructured;
+use wire::Blob;
+
+use super::streams::Verdict;
+use super::{slots, streams};
+use crate::case::StreamCase;
+use crate::generators::streams::stream_case;
+use crate::generators::{layout, raw};
+use crate::readers::answer::StreamAnswer;
+use crate::readers::native::Native;
+use crate::readers::slot_model::SlotModel;
+use crate::readers::{Batch, LayoutReader, StreamQuery, StreamReader};
+
+/// Any bytes as a blob, with the table and the grants of a raw case. Panics when something does not hold.
+pub fn blob(bytes: &[u8]) {
+    let table = raw::raw_case(&mut Unstructured::new(&[]))
+        .map(|made| made.case)
+        .unwrap_or_default();
+    check_stream(&StreamCase {
+        blob: bytes.to_vec(),
+        ..table
+    });
+}
+
+/// Any bytes as the stream generator's choices. Panics when something does not hold.
+pub fn stream(bytes: &[u8]) {
+    if let Ok(made) = stream_case(&mut Unstructured::new(bytes)) {
+        check_stream(&made.case);
+    }
+}
+
+fn check_stream(case: &StreamCase) {
+    let batch = Batch {
+        streams: vec![StreamQuery::of(case)],
+        ..Batch::default()
+    };
+    let mut native = Native::default();
+    let answers = native
+        .ask(&batch)
+        .and_then(|()| native.hear())
+        .expect("the native reader always answers");
+    let answer = StreamAnswer::parse(&answers.streams[0]).expect("an answer as PROTOCOL.md has it");
+    let Ok(blob) = Blob::parse(&case.blob) else { return };
+    // wire.md section 3: "for a function that grants every id a nonzero replacement the two give the same answer".
+    let mut words = blob.words.clone();
+    let data_len = blob.data.len() as u32;
+    let remapped = wire::remap(&mut words, data_len, Some);
+    let decoded = wire::decode(&blob.words, data_len);
+    assert_eq!(
+        remapped.err(),
+        decoded.as_ref().err().copied(),
+        "Decode and Remap refuse alike"
+    );
+    assert!(
+        decoded.is_err() || words == blob.words,
+        "Remap under the identity changes nothing"
+    );
+    let outcomes = streams::compare(&answer, &answer);
+    assert!(
+        outcomes
+            .iter()
+            .all(|outcome| !matches!(outcome.verdict, Verdict::Differ(_)))
+    );
+}
+
+/// Any bytes as the layout generator's choices. Panics when `mslmap` and the slot model part.
+pub fn layout(bytes: &[u8]) {
+    let Ok((case, _)) = layout::layout_case(&mut Unstructured::new(bytes)) else {
+        return;
+    };
+    let native = LayoutReader::answer(&mut Native::default(), &case);
+    let model = SlotModel.answer(&case);
+    for outcome in slots::compare(&native, &model) {
+        if let Verdict::Differ(how) = outcome.verdict {
+            panic!("native and slot-model part at {}: {how}", outcome.aspect);
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The program as a user meets it: exit status, the one clear line, the files that it leaves.
+
+use std::path::Path;
+use std::process::Output;
+
+use assert_cmd::Command;
+use lockstep::report::results::Results;
+
+fn lockstep() -> Command {
+    let mut command = Command::cargo_bin("lockstep").expect("the program");
+    command
+        .env("RUST_BACKTRACE", "0")
+        .timeout(std::time::Duration::from_secs(240));
+    command
+}
+
+fn run(args: &[&str], out: &Path) -> Output {
+    lockstep()
+        .arg("run")
+        .args(args)
+        .arg("--out")
+        .arg(out)
+        .output()
+        .expect("it runs")
+}
+
+fn results(out: &Path) -> Results {
+    let text = std::fs::read_to_string(out.join("results.json")).expect("results.json");
+    serde_json::from_str(&text).expect("results.json as results.rs has it")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What must be equal wherever the same cases ran: everything but the clock.
+fn without_the_clock(mut results: Results) -> Results {
+    (results.started, results.seconds, results.command) = (0, 0.0, String::new());
+    results.lanes.iter_mut().for_each(|lane| lane.worker_seconds = 0.0);
+    results
+}
+
+#[test]
+fn a_number_of_cases_is_exact_and_the_same_every_time() {
+    let [a, b] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let output = run(&["--cases", "1000", "--seed", "5", "--quiet"], a.path());
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    run(
+        &["--cases", "1000", "--seed", "5", "--quiet", "--workers", "1"],
+        b.path(),
+    );
+    let [first, second] = [a, b].map(|folder| results(folder.path()));
+    // Of the smaller lanes as many as their share of 1000 in 512, rounded up.
+    let cases: Vec<(&str, u64)> = first
+        .lanes
+        .iter()
+        .map(|lane| (lane.name.as_str(), lane.cases))
+        .collect();
+    assert_eq!(
+        cases,
+        [
+            ("streams", 1000),
+            ("raw", 125),
+            ("layouts", 1000),
+            ("shaders", 16),
+            ("replays", 47)
+        ]
+    );
+    let second = Results {
+        workers: first.workers,
+        ..second
+    };
+    assert_eq!(without_the_clock(first), without_the_clock(second));
+}
+
+#[test]
+fn shards_together_run_the_whole() {
+    let folders = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
+    let args = ["--cases", "3000", "--seed", "9", "--only", "slots", "--quiet"];
+    run(&args, folders[0].path());
+    run(&[&args[..], &["--shard", "0/2"]].concat(), folders[1].path());
+    run(&[&args[..], &["--shard", "1/2"]].concat(), folders[2].path());
+    let [whole, one, two] = folders.map(|folder| results(folder.path()));
+    for ((whole, one), two) in whole.comparisons.iter().zip(&one.comparisons).zip(&two.comparisons) {
+        assert_eq!(whole.compared, one.compared + two.compared, "{}", whole.aspect);
+        assert_eq!(whole.both_refuse, one.both_refuse + two.both_refuse, "{}", whole.aspect);
+    }
+    assert_eq!(whole.msl.translated, one.msl.translated + two.msl.translated);
+}
+
+#[test]
+fn the_report_is_there_in_three_shapes() {
+    let out = tempfile::tempdir().expect("a folder");
+    let output = run(&["--cases", "512", "--seed", "1"], out.path());
+    let stdout = text(&output.stdout);
+    assert!(stdout.contains("no findings in"), "{stdout}");
+    assert!(stdout.contains("native with replay-js"), "{stdout}");
+    assert_eq!(results(out.path()).not_run, [], "every part took part");
+    let html = std::fs::read_to_string(out.path().join("report.html")).expect("report.html");
+    assert!(html.starts_with("<!doctype html>") || html.starts_with("<!DOCTYPE html>"));
+}
+
+/// Bad use: status 2, and one line that says what is wrong.
+#[test]
+fn bad_use_is_said_in_one_line() {
+    let out = tempfile::tempdir().expect("a folder");
+    let rows: [(&[&str], &str); 4] = [
+        (&["--shard", "2/2"], "I/N with I from 0 and below N"),
+        (&["--time", "5x"], "`x` is no unit of time"),
+        (
+            &["--gpu", "wgpu:abacus"],
+            "--gpu wgpu:abacus: no such engine; there are ",
+        ),
+        (&["--only", "everything"], "invalid value 'everything'"),
+    ];
+    for (args, due) in rows {
+        let output = run(args, out.path());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(text(&output.stderr).contains(due), "{args:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_file_that_is_no_case_is_named_with_its_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stream = r#"{"stream":{"objects":[],"id_map":[[2,1],[1,1]],"blob":"","max_workgroups":0,"window":0}}"#;
+    let rows = [
+        ("missing.json", None, "cannot read the case"),
+        (
+            "text.json",
+            Some("no case".to_owned()),
+            "not a case file: expected ident at line 1 column 2",
+        ),
+        (
+            "old.json",
+            Some(format!(r#"{{"format":0,"case":{stream}}}"#)),
+            "case format 0, and this program reads 1",
+        ),
+        (
+            "map.json",
+            Some(format!(r#"{{"format":1,"case":{stream}}}"#)),
+            "id_map: not ascending by guest",
+        ),
+    ];
+    for (name, content, due) in rows {
+        let path = folder.path().join(name);
+        if let Some(content) = content {
+            std::fs::write(&path, content).expect("written");
+        }
+        let output = lockstep().arg("repro").arg(&path).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        let stderr = text(&output.stderr);
+        assert!(
+            stderr.contains(name) && stderr.contains(due) && stderr.lines().count() == 1,
+            "{stderr}"
+        );
+    }
+}
+
+#[test]
+fn a_generated_case_is_shown_with_every_answer() {
+    let output = lockstep()
+        .args(["repro", "--generated", "replays:1:4"])
+        .output()
+        .expect("it runs");
+    let stdout = text(&output.stdout);
+    for due in [
+        "native",
+        "replay-js",
+        "decode",
+        "remap",
+        "ranges",
+        "read check",
+        "wgpu:noop: ",
+    ] {
+        assert!(stdout.contains(due), "{due} in {stdout}");
+    }
+    assert_eq!(output.status.code(), Some(0), "{stdout}");
+}
+
+/// A repository folder in which nothing was brought, and no way to bring it.
+#[test]
+fn without_deno_and_without_vulkan_the_rest_runs_and_says_so() {
+    let root = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir_all(root.path().join("reference")).expect("made");
+    std::fs::write(root.path().join("reference/wire.md"), "").expect("written");
+    let out = tempfile::tempdir().expect("a folder");
+    let output = lockstep()
+        .args(["run", "--cases", "512", "--seed", "1", "--out"])
+        .arg(out.path())
+        .current_dir(root.path())
+        .env_remove("CARGO_MANIFEST_DIR")
+        .env("LOCKSTEP_OFFLINE", "1")
+        .env("PATH", root.path())
+        .env("VK_DRIVER_FILES", root.path().join("none.json"))
+        .env("VK_ICD_FILENAMES", root.path().join("none.json"))
+        .output()
+        .expect("it runs");
+    assert_eq!(
+        output.status.code(),
+        Some(2),
+        "a part is missing: {}",
+        text(&output.stderr)
+    );
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("replay-js does not take part: "), "{stderr}");
+    let results = results(out.path());
+    assert!(
+        results.not_run.iter().any(|part| part.what == "replay-js"),
+        "{:?}",
+        results.not_run
+    );
+    let aspects: Vec<&str> = results.comparisons.iter().map(|row| row.aspect.as_str()).collect();
+    assert_eq!(
+        aspects,
+        ["slots", "bases", "sizes slot", "group slots", "version", "options"]
+    );
+    let noop = results
+        .engines
+        .iter()
+        .find(|engine| engine.engine == "wgpu:noop")
+        .expect("what can run still runs");
+    assert!(noop.replays > 0);
+    assert!(
+        text(&output.stdout).contains("replay-js"),
+        "the report says what did not run"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_with_the_report_written() {
+    use std::process::Stdio;
+    let out = tempfile::tempdir().expect("a folder");
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("lockstep"))
+        .args(["run", "--time", "10m", "--only", "slots", "--quiet", "--out"])
+        .arg(out.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    let pid = child.id().to_string();
+    std::process::Command::new("kill")
+        .args(["-INT", &pid])
+        .status()
+        .expect("kill");
+    assert!(child.wait().expect("it ends").code().is_some());
+    let results = results(out.path());
+    assert!(results.interrupted);
+    assert!(
+        results
+            .lanes
+            .iter()
+            .any(|lane| lane.name == "layouts" && lane.cases > 0),
+        "{:?}",
+        results.lanes
+    );
+    assert!(out.path().join("report.html").exists());
+}
