@@ -156,7 +156,7 @@ struct Shared<'a> {
 
 /// So many failed batches in a row, and a reader is left out.
 const STRIKES: u32 = 3;
-/// The search for the case over which a reader fails ends here: a reader that hangs takes its deadline for each question.
+/// The search for the case over which a reader fails ends here: a reader that hangs is waited for at each question.
 const SEARCH: Duration = Duration::from_secs(60);
 
 /// What a lock holds, also after a worker panicked: counts and findings are whole between statements, and losing them would be worse.

@@ -153,7 +153,9 @@ mod tests {
     fn the_first_of_a_signature_is_written_and_the_others_are_counted() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut findings = Findings::new(folder.path().join("findings"), Instant::now());
-        ["ranges: a vs b", "ranges: a vs b", "decode: a vs b"].map(|signature| findings.add(finding(signature)));
+        for signature in ["ranges: a vs b", "ranges: a vs b", "decode: a vs b"] {
+            findings.add(finding(signature));
+        }
         let rows = findings.rows();
         assert_eq!(rows.iter().map(|row| row.seen).collect::<Vec<_>>(), [2, 1]);
         let path = folder.path().join("findings/ranges-a-vs-b.json");

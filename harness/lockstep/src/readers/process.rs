@@ -18,6 +18,8 @@ use crate::setup::process::wait;
 pub const DEADLINE: Duration = Duration::from_secs(30);
 /// How long a process whose output has ended may take to end, so that its status can be told.
 const TO_END: Duration = Duration::from_secs(1);
+/// One that was late once gets this part of its deadline from there on, hello apart: a campaign is not spent on waiting for it.
+const ONCE_LATE: u32 = 10;
 
 type Frame = std::io::Result<(u32, Vec<u8>)>;
 
@@ -55,6 +57,7 @@ pub struct Process {
     name: String,
     command: Box<dyn Fn() -> Command + Send>,
     deadline: Duration,
+    late: bool,
     running: Option<Running>,
     due: Option<Due>,
 }
@@ -72,6 +75,7 @@ impl Process {
             name: name.to_owned(),
             command: Box::new(command),
             deadline,
+            late: false,
             running: None,
             due: None,
         }
@@ -130,12 +134,17 @@ impl Process {
         let Some(running) = &self.running else {
             return Err(self.failed("it is not running"));
         };
-        match running.from.recv_timeout(self.deadline) {
+        let patience = match self.late && kind != protocol::HELLO {
+            true => self.deadline / ONCE_LATE,
+            false => self.deadline,
+        };
+        match running.from.recv_timeout(patience) {
             Ok(Ok((got, payload))) if got == kind => Ok(payload),
             Ok(Ok((got, _))) => Err(self.failed(format!("a frame of type {got} where {kind} was due"))),
             Ok(Err(error)) => Err(self.failed_waiting(error, TO_END)),
             Err(RecvTimeoutError::Timeout) => {
-                let seconds = self.deadline.as_secs_f64();
+                self.late = true;
+                let seconds = patience.as_secs_f64();
                 Err(self.failed(format!("nothing came within {seconds} s")))
             }
             Err(RecvTimeoutError::Disconnected) => Err(self.failed_waiting("its standard output ended", TO_END)),

@@ -62,9 +62,8 @@ def spoil(question, answer):
         return [answer[:4] + struct.pack("<I", count) + struct.pack("<II", 4, 7) * count]
     if WAY == "unasked" and kind == DESCRIPTORS:
         return [answer, struct.pack("<II", STREAMS, 0)]
-    if WAY == "wrong":
-        # The last number of each stream's last answer: accepted becomes refused and the other way round.
-        return [answer.replace(bytes.fromhex(DETAIL), bytes(len(DETAIL) // 2))]
+    if WAY == "wrong":  # DispatchIndirect out-of-range becomes DispatchIndirect not-a-buffer
+        return [answer.replace(struct.pack("<II", 24, 22), struct.pack("<II", 24, 21))]
     return [answer]
 
 
