@@ -240,7 +240,10 @@ impl Shared<'_> {
         if before < STRIKES && before + strikes >= STRIKES {
             lock(&self.not_run).push(NotRun {
                 what: format!("{name}, to the end"),
-                why: "it fails over any batch, or over too many in a row".into(),
+                why: match strikes {
+                    STRIKES => "it fails over any batch".into(),
+                    _ => format!("it failed over {STRIKES} batches in a row"),
+                },
                 mend: "see the finding of its name; the campaign went on without it".into(),
             });
         }
