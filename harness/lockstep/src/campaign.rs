@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -154,7 +154,14 @@ struct Shared<'a> {
     counts: Mutex<Counts>,
     findings: Mutex<Findings>,
     not_run: Mutex<Vec<NotRun>>,
+    /// Batches in a row over which each reference failed; [`STRIKES`] for one that is left out from there on.
+    strikes: Vec<AtomicU32>,
 }
+
+/// So many failed batches in a row, and a reader is left out.
+const STRIKES: u32 = 3;
+/// The search for the case over which a reader fails ends here: a reader that hangs is waited for at each question.
+const SEARCH: Duration = Duration::from_secs(60);
 
 /// What a lock holds, also after a worker panicked: counts and findings are whole between statements, and losing them would be worse.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -173,6 +180,7 @@ pub fn run(plan: &Plan, cast: &Cast, stop: &AtomicBool, progress: &mut dyn FnMut
         counts: Mutex::default(),
         findings: Mutex::new(Findings::new(plan.findings.clone(), started)),
         not_run: Mutex::new(cast.not_run.clone()),
+        strikes: cast.references.iter().map(|_| AtomicU32::new(0)).collect(),
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..plan.workers.max(1))
@@ -227,6 +235,31 @@ impl Shared<'_> {
             Budget::Edges => generators::edges::count(),
         };
         (round * share).min(end)..((round + 1) * share).min(end)
+    }
+
+    fn left_out(&self, reference: usize) -> bool {
+        self.strikes[reference].load(Ordering::Relaxed) >= STRIKES
+    }
+
+    /// A reference failed over a batch: `strikes` more. The one that reaches the limit reports that it is left out.
+    fn strike(&self, reference: usize, name: &str, strikes: u32) {
+        let before = self.strikes[reference].fetch_add(strikes, Ordering::Relaxed);
+        if before < STRIKES && before + strikes >= STRIKES {
+            lock(&self.not_run).push(NotRun {
+                what: format!("{name}, to the end"),
+                why: match strikes {
+                    STRIKES => "it fails over any batch".into(),
+                    _ => format!("it failed over {STRIKES} batches in a row"),
+                },
+                mend: "see the finding of its name; the campaign went on without it".into(),
+            });
+        }
+    }
+
+    /// A reference answered a batch.
+    fn answered(&self, reference: usize) {
+        let forgive = |strikes| (strikes < STRIKES).then_some(0);
+        let _ = self.strikes[reference].fetch_update(Ordering::Relaxed, Ordering::Relaxed, forgive);
     }
 
     fn progress(&self) -> Progress {
@@ -473,7 +506,8 @@ impl Worker<'_> {
         let asked: Vec<_> = self
             .references
             .iter_mut()
-            .map(|reference| reference.ask(&batch))
+            .enumerate()
+            .map(|(at, reference)| (!self.shared.left_out(at)).then(|| reference.ask(&batch)))
             .collect();
         let subject = self.ask_subject(&items, &batch);
         self.counts.time(lane, 0, since);
@@ -481,6 +515,9 @@ impl Worker<'_> {
         let since = Instant::now();
         for (item, answer) in items.iter().zip(&subject.streams) {
             self.tally(item, answer);
+        }
+        for answer in &subject.descriptors {
+            self.tally_descriptor(answer);
         }
         self.counts.time(lane, 0, since);
         let since = Instant::now();
@@ -494,9 +531,13 @@ impl Worker<'_> {
         self.counts.time(Lane::Replays, 0, since);
         let since = Instant::now();
         for (at, asked) in asked.into_iter().enumerate() {
+            let Some(asked) = asked else { continue };
             let heard = asked.and_then(|()| self.references[at].hear());
             match heard {
-                Ok(heard) => self.compare(at, &items, &subject, &heard),
+                Ok(heard) => {
+                    self.shared.answered(at);
+                    self.compare(at, &items, &subject, &heard);
+                }
                 Err(failed) => self.reader_failed(Some(at), &items, failed),
             }
         }
@@ -535,30 +576,56 @@ impl Worker<'_> {
         }
     }
 
-    /// A reader that failed over a batch is asked case by case, so that the finding names the one that it fails over.
+    /// A reader failed over a batch: a finding, with the case that it fails over. Of one signature only the first finding is kept, so
+    /// that only for that one the case is searched for.
     fn reader_failed(&mut self, reference: Option<usize>, items: &[Item], failed: ReaderFailed) {
-        let guilty = items.iter().find(|item| {
-            let reader = match reference {
-                Some(at) => self.references[at].as_mut(),
-                None => self.subject.as_mut(),
-            };
-            ask_guarded(reader, &batch_of(std::slice::from_ref(item))).is_err()
-        });
-        let (item, alone) = match guilty {
-            Some(item) => (item, "over this case"),
-            None => (
-                &items[0],
-                "over a batch that begins with this case, and not over any of its cases alone",
-            ),
-        };
         let signature = format!("reader {} failed", failed.reader);
-        let summary = item.summary(format!("{failed}, {alone}"));
-        self.found(
-            signature,
-            summary,
-            Case::Stream(item.case.clone()),
-            Some(self.origin(item.lane, item.index)),
-        );
+        let known = lock(&self.shared.findings).knows(&signature);
+        let always = self.fails(reference, &[]);
+        let (range, fails) = match (known, always) {
+            (true, _) => (0..1, String::new()),
+            (false, true) => (0..1, "over any batch, also one of no cases".into()),
+            (false, false) => self.search(reference, items),
+        };
+        if let Some(at) = reference {
+            let strikes = if always { STRIKES } else { 1 };
+            self.shared.strike(at, &failed.reader, strikes);
+        }
+        let item = &items[range.start];
+        let summary = format!("{failed}; it fails {fails}");
+        let origin = self.origin(item.lane, item.index);
+        let summary = item.summary(summary);
+        self.found(signature, summary, Case::Stream(item.case.clone()), Some(origin));
+    }
+
+    /// Halves the batch as long as the reader fails over a half alone. Gives the items that are left and says what they show.
+    fn search(&mut self, reference: Option<usize>, items: &[Item]) -> (std::ops::Range<usize>, String) {
+        let until = Instant::now() + SEARCH;
+        let mut left = 0..items.len();
+        while left.len() > 1 && Instant::now() < until {
+            let middle = left.start + left.len() / 2;
+            let halves = [left.start..middle, middle..left.end];
+            match halves
+                .into_iter()
+                .find(|half| self.fails(reference, &items[half.clone()]))
+            {
+                Some(half) => left = half,
+                None => break,
+            }
+        }
+        let fails = match left.len() {
+            1 => "over this case".to_owned(),
+            many => format!("over a batch of {many} cases that begins with this one; a smaller one was not found"),
+        };
+        (left, fails)
+    }
+
+    fn fails(&mut self, reference: Option<usize>, items: &[Item]) -> bool {
+        let reader = match reference {
+            Some(at) => self.references[at].as_mut(),
+            None => self.subject.as_mut(),
+        };
+        ask_guarded(reader, &batch_of(items)).is_err()
     }
 
     fn tally(&mut self, item: &Item, answer: &[u8]) {
@@ -609,7 +676,6 @@ impl Worker<'_> {
         for (item, (a, b)) in owners.zip(subject.descriptors.iter().zip(&heard.descriptors)) {
             match (DescriptorAnswer::parse(a), DescriptorAnswer::parse(b)) {
                 (Ok(a), Ok(b)) => {
-                    self.tally_descriptor(&a);
                     let outcome = streams::compare_descriptors(&a, &b);
                     self.compared(&names, &streams::ASPECTS, outcome.aspect, &outcome.verdict, item);
                 }
@@ -619,7 +685,10 @@ impl Worker<'_> {
         }
     }
 
-    fn tally_descriptor(&mut self, answer: &DescriptorAnswer) {
+    fn tally_descriptor(&mut self, answer: &[u8]) {
+        let Ok(answer) = DescriptorAnswer::parse(answer) else {
+            return;
+        };
         match (&answer.split, &answer.remap) {
             (Err(reason), _) | (_, Some(Err((reason, _)))) => self.counts.coverage.descriptor(*reason),
             _ => {}

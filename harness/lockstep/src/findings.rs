@@ -75,6 +75,11 @@ impl Findings {
         self.rows.insert(row.signature.clone(), row);
     }
 
+    /// Whether a finding of this signature is kept already.
+    pub fn knows(&self, signature: &str) -> bool {
+        self.rows.contains_key(signature)
+    }
+
     /// The rows of the report, in the order in which they were found.
     pub fn rows(&self) -> Vec<FindingRow> {
         let mut rows: Vec<FindingRow> = self.rows.values().cloned().collect();

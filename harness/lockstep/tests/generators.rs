@@ -31,9 +31,8 @@ fn fingerprint(lane: Lane) -> u64 {
 /// A change to a generator changes them, and so does one to the order in which it reads its bytes; then they are written anew.
 #[test]
 fn the_same_seed_gives_the_same_cases_anywhere() {
-    let figures: Vec<String> = Lane::ALL
-        .iter()
-        .map(|lane| format!("{} {:016x}", lane.name(), fingerprint(*lane)))
+    let figures: Vec<String> = random_lanes()
+        .map(|lane| format!("{} {:016x}", lane.name(), fingerprint(lane)))
         .collect();
     insta::assert_snapshot!(figures.join("\n"));
 }

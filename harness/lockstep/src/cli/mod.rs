@@ -5,6 +5,7 @@ pub mod doctor;
 pub mod inspect;
 pub mod repro;
 pub mod run;
+pub mod serve;
 pub mod test;
 
 use std::io::IsTerminal as _;
@@ -47,6 +48,8 @@ enum Command {
     },
     /// What is installed, which adapters answer, what to do about what is missing
     Doctor,
+    /// A reader of ours for another program to ask, over reference/PROTOCOL.md on standard input and output
+    Serve(serve::Args),
     /// Every test, after the same set-up as `run`
     Test(test::Args),
 }
@@ -62,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Corpus(args) => corpus::run(&args, &mut std::io::stdout().lock()),
         Command::Shaders { paths } => crate::shaders::run(&paths, &mut std::io::stdout().lock()),
         Command::Doctor => doctor::run(&mut std::io::stdout().lock()),
+        Command::Serve(args) => serve::run(&args),
         Command::Test(args) => test::run(&args),
     };
     match done {

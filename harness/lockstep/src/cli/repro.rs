@@ -12,10 +12,13 @@ use crate::gpu::engine::Engine;
 use crate::oracles::gpu::{self, Cell, Replayed};
 use crate::oracles::streams::Verdict;
 use crate::oracles::{msl, slots, streams};
-use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
+use crate::readers::answer::{DescriptorAnswer, NotAnAnswer, Refused, StreamAnswer};
 use crate::readers::native::Native;
+use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
-use crate::readers::{Batch, DescriptorQuery, LayoutAnswer, LayoutReader, Place, StreamQuery, StreamReader, replay_js};
+use crate::readers::{
+    Batch, BatchAnswers, DescriptorQuery, LayoutAnswer, LayoutReader, Place, StreamQuery, StreamReader, replay_js,
+};
 use crate::setup;
 use crate::text::disassemble;
 
@@ -31,6 +34,8 @@ pub struct Args {
     /// Say nothing; the status is 0 when the case still shows its finding and 1 when it does not, as a reducer wants it
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    readers: Readers,
 }
 
 fn origin(text: &str) -> Result<Origin, String> {
@@ -61,9 +66,10 @@ struct Shown {
 /// Runs the case again and shows it.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let file = load(args)?;
+    let outside = args.readers.introduce()?;
     let parts = setup::look();
     let shown = match &file.case {
-        Case::Stream(case) => show_stream(case, &parts)?,
+        Case::Stream(case) => show_stream(case, &parts, &outside),
         Case::Layout(case) => show_layout(case),
     };
     if args.quiet {
@@ -118,7 +124,7 @@ fn no_such_case(origin: &Origin, lanes: &[&str]) -> anyhow::Error {
 }
 
 /// The readers that are there; native is the first.
-fn readers(parts: &setup::Parts, text: &mut String) -> Vec<Box<dyn StreamReader>> {
+fn readers(parts: &setup::Parts, outside: &[Outside], text: &mut String) -> Vec<Box<dyn StreamReader>> {
     let mut readers: Vec<Box<dyn StreamReader>> = vec![Box::new(Native::default())];
     match &parts.deno {
         Ok(deno) => {
@@ -134,15 +140,25 @@ fn readers(parts: &setup::Parts, text: &mut String) -> Vec<Box<dyn StreamReader>
             );
         }
     }
+    readers.extend(outside.iter().map(Outside::reader));
     readers
 }
 
-fn show_stream(case: &StreamCase, parts: &setup::Parts) -> anyhow::Result<Shown> {
+/// A reader's answers to one stream, none where it does not answer streams, and to its descriptors.
+type Answers = (Option<StreamAnswer>, Vec<DescriptorAnswer>);
+
+fn parse(heard: &BatchAnswers) -> Result<Answers, NotAnAnswer> {
+    let stream = heard.streams.first().map(|bytes| StreamAnswer::parse(bytes));
+    let descriptors = heard.descriptors.iter().map(|bytes| DescriptorAnswer::parse(bytes));
+    Ok((stream.transpose()?, descriptors.collect::<Result<_, _>>()?))
+}
+
+fn show_stream(case: &StreamCase, parts: &setup::Parts, outside: &[Outside]) -> Shown {
     let mut shown = Shown {
         text: String::new(),
         signatures: Vec::new(),
     };
-    let mut readers = readers(parts, &mut shown.text);
+    let mut readers = readers(parts, outside, &mut shown.text);
     let batch = Batch {
         streams: vec![StreamQuery::of(case)],
         descriptors: case
@@ -158,15 +174,18 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts) -> anyhow::Result<Shown>
     let mut descriptors = Vec::new();
     for reader in &mut readers {
         match ask_guarded(reader.as_mut(), &batch) {
-            Ok(heard) => {
-                answers.push((reader.name().to_owned(), StreamAnswer::parse(&heard.streams[0])?));
-                let parsed: Result<Vec<_>, _> = heard
-                    .descriptors
-                    .iter()
-                    .map(|bytes| DescriptorAnswer::parse(bytes))
-                    .collect();
-                descriptors.push(parsed?);
-            }
+            Ok(heard) => match parse(&heard) {
+                Ok((stream, split)) => {
+                    answers.extend(stream.map(|stream| (reader.name().to_owned(), stream)));
+                    descriptors.push((reader.name().to_owned(), split));
+                }
+                Err(error) => {
+                    let _ = writeln!(shown.text, "{}: {error}", reader.name());
+                    shown
+                        .signatures
+                        .push(format!("reader {} answers nonsense", reader.name()));
+                }
+            },
             Err(failed) => {
                 let _ = writeln!(shown.text, "{failed}");
                 shown.signatures.push(format!("reader {} failed", failed.reader));
@@ -174,7 +193,7 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts) -> anyhow::Result<Shown>
         }
     }
     let Some((_, subject)) = answers.first().cloned() else {
-        return Ok(shown);
+        return shown;
     };
     show_words(case, &subject, &mut shown.text);
     side_by_side(&answers, &mut shown.text);
@@ -187,8 +206,8 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts) -> anyhow::Result<Shown>
             }
         }
     }
-    for (other, (reference, _)) in descriptors.iter().zip(&answers).skip(1) {
-        for (a, b) in descriptors[0].iter().zip(other) {
+    for (reference, other) in descriptors.iter().skip(1) {
+        for (a, b) in descriptors[0].1.iter().zip(other) {
             if let Verdict::Differ(how) = streams::compare_descriptors(a, b).verdict {
                 shown
                     .signatures
@@ -197,7 +216,7 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts) -> anyhow::Result<Shown>
         }
     }
     show_engines(case, &subject, &mut shown);
-    Ok(shown)
+    shown
 }
 
 /// The stream as text, with the word that the subject refused marked.

@@ -11,13 +11,14 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{BAD, CLEAN, FOUND, color};
-use crate::campaign::{self, Budget, Cast, Plan, Progress};
+use crate::campaign::{self, Budget, Cast, Maker, Plan, Progress};
 use crate::generators::Lane;
 use crate::gpu::engine::Engine;
 use crate::readers::native::Native;
+use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
 use crate::readers::{StreamReader, replay_js};
-use crate::report::results::{NotRun, Results};
+use crate::report::results::{FindingRow, NotRun, Results};
 use crate::report::{terminal, write_html, write_json};
 use crate::setup::{self, Missing, Parts};
 
@@ -27,6 +28,7 @@ const EXAMPLES: &str = "Examples:
   cargo lockstep run --only gpu --time 5m     replays alone
   cargo lockstep run --edges                  every edge of the format, through the readers of streams
   cargo lockstep run --shard 0/4              the first of four machines' parts
+  cargo lockstep run --reader 'exec:python3 reference/examples/reader.py'
 
 Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.";
 
@@ -55,6 +57,8 @@ pub struct Args {
     /// Part I of N of the campaign, I from 0
     #[arg(long, value_name = "I/N", value_parser = shard, default_value = "0/1")]
     shard: (u64, u64),
+    #[command(flatten)]
+    readers: Readers,
     /// Replay on this engine; may be given several times. `cargo lockstep doctor` lists them
     #[arg(long, value_name = "ENGINE")]
     gpu: Vec<String>,
@@ -135,6 +139,7 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
 /// Runs the campaign and writes its report.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let quiet = args.quiet;
+    let outside = args.readers.introduce()?;
     let parts = setup::bring(&mut |line| {
         if !quiet {
             eprintln!("{line}");
@@ -143,7 +148,8 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let out = args.out.clone().unwrap_or_else(|| parts.root.join("reports/out"));
     std::fs::create_dir_all(&out).with_context(|| format!("{}: cannot make the folder", out.display()))?;
     let plan = plan(args, &out);
-    let cast = cast(args, &parts, &plan)?;
+    let mut cast = cast(args, &parts, &plan)?;
+    cast.references.extend(outside.iter().cloned().map(maker));
     for missing in &cast.not_run {
         eprintln!(
             "lockstep: {} does not take part: {}; {}",
@@ -152,7 +158,8 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let stop = stop_on_signals();
     let mut show = Show::new(quiet);
-    let results = campaign::run(&plan, &cast, &stop, &mut |progress| show.progress(progress));
+    let mut results = campaign::run(&plan, &cast, &stop, &mut |progress| show.progress(progress));
+    name_readers(&mut results, &outside);
     show.end();
     finish(&results, &out)
 }
@@ -207,6 +214,21 @@ fn cast(args: &Args, parts: &Parts, plan: &Plan) -> anyhow::Result<Cast> {
         cast.engines = engines(args, parts, &mut cast.not_run)?;
     }
     Ok(cast)
+}
+
+fn maker(outside: Outside) -> Maker<Box<dyn StreamReader>> {
+    Box::new(move || outside.reader())
+}
+
+/// The command lines of the report bring the readers back that the campaign was given.
+fn name_readers(results: &mut Results, outside: &[Outside]) {
+    for reader in outside {
+        let option = format!(" {}", reader.option());
+        results.command += &option;
+        let of_it = |finding: &&mut FindingRow| finding.signature.contains(&reader.name);
+        let findings = results.findings.iter_mut().filter(of_it);
+        findings.for_each(|finding| finding.repro += &option);
+    }
 }
 
 fn not_run(what: &str, missing: &Missing) -> NotRun {

@@ -2,9 +2,11 @@
 
 pub mod answer;
 pub mod native;
+pub mod outside;
 pub mod process;
 pub mod protocol;
 pub mod replay_js;
+pub mod serve;
 pub mod slot_model;
 
 use std::collections::BTreeMap;
@@ -60,9 +62,9 @@ pub struct Batch {
 /// The answers to a [`Batch`], each in the canonical bytes of `reference/PROTOCOL.md`, so that two that agree are equal bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchAnswers {
-    /// One for each stream.
+    /// One for each stream; none from a reader that does not answer streams.
     pub streams: Vec<Vec<u8>>,
-    /// One for each descriptor.
+    /// One for each descriptor; none from a reader that does not answer descriptors.
     pub descriptors: Vec<Vec<u8>>,
 }
 

@@ -12,6 +12,9 @@ use super::{
 };
 use crate::case::{BufferFacts, LayoutCase, Stage, System};
 
+/// The reader's name.
+pub const NAME: &str = "native";
+
 /// WebGPU's `GPUBufferUsage.MAP_READ`.
 const MAP_READ: u32 = 1;
 
@@ -36,7 +39,7 @@ pub struct Native {
 
 impl Default for Native {
     fn default() -> Native {
-        Native::with_ranges("native", check_ranges)
+        Native::with_ranges(NAME, check_ranges)
     }
 }
 

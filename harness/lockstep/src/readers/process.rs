@@ -1,18 +1,25 @@
 //! A reader in a process of its own, asked over `reference/PROTOCOL.md`.
 //!
 //! Two threads hold its pipes, so that a process that stops reading or writing can never block the campaign: what does not come
-//! within the deadline is a [`ReaderFailed`], the process is killed, and the next question starts it anew.
+//! within the deadline is a [`ReaderFailed`], the process is killed, and the next question starts it anew. A process that failed is
+//! never asked again, and its pipes go with it, so that its answers can never be taken for those to a later batch.
 
 use std::io::{BufReader, Write};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use super::protocol::Hello;
 use super::{Batch, BatchAnswers, ReaderFailed, StreamReader, protocol};
+use crate::setup::process::wait;
 
-/// How long a process may take over one batch.
+/// How long a process may take over one frame.
 pub const DEADLINE: Duration = Duration::from_secs(30);
+/// How long a process whose output has ended may take to end, so that its status can be told.
+const TO_END: Duration = Duration::from_secs(1);
+/// One that was late once gets this part of its deadline from there on, hello apart: a campaign is not spent on waiting for it.
+const ONCE_LATE: u32 = 10;
 
 type Frame = std::io::Result<(u32, Vec<u8>)>;
 
@@ -20,23 +27,45 @@ struct Running {
     child: Child,
     to: SyncSender<Vec<u8>>,
     from: Receiver<Frame>,
+    /// What it said of itself; none before.
+    hello: Option<Hello>,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
+        end_group(&self.child);
         // Both may fail for a process that has already ended, which is what is wanted.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
+/// Ends what the child has started too: `go run` and `npx` are only the parents of a reader.
+#[cfg(unix)]
+fn end_group(child: &Child) {
+    let group = format!("-{}", child.id());
+    let mut kill = Command::new("kill");
+    // It complains when nobody is left, which is what is wanted.
+    let _ = kill.args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+}
+
+#[cfg(not(unix))]
+fn end_group(_: &Child) {}
+
 /// An outside reader.
 pub struct Process {
     name: String,
     command: Box<dyn Fn() -> Command + Send>,
     deadline: Duration,
+    late: bool,
     running: Option<Running>,
-    due: Option<(usize, usize)>,
+    due: Option<Due>,
+}
+
+/// How many answers are due, of the types that were asked.
+struct Due {
+    streams: Option<usize>,
+    descriptors: Option<usize>,
 }
 
 impl Process {
@@ -46,19 +75,45 @@ impl Process {
             name: name.to_owned(),
             command: Box::new(command),
             deadline,
+            late: false,
             running: None,
             due: None,
         }
     }
 
+    /// Starts the program, where it does not run; nothing is said yet.
+    pub fn open(&mut self) -> std::io::Result<()> {
+        if self.running.is_none() {
+            self.running = Some(spawn((self.command)())?);
+        }
+        Ok(())
+    }
+
+    /// What it says of itself. Starts it where it does not run.
+    pub fn hello(&mut self) -> Result<Hello, ReaderFailed> {
+        self.open()
+            .map_err(|error| self.failed(format!("it did not start: {error}")))?;
+        if let Some(hello) = self.running.as_ref().and_then(|running| running.hello.clone()) {
+            return Ok(hello);
+        }
+        self.send(protocol::hello())?;
+        let payload = self.receive(protocol::HELLO)?;
+        let hello = Hello::parse(&payload).map_err(|why| self.failed(why))?;
+        if let Some(running) = &mut self.running {
+            running.hello = Some(hello.clone());
+        }
+        Ok(hello)
+    }
+
     fn failed(&mut self, why: impl std::fmt::Display) -> ReaderFailed {
+        self.failed_waiting(why, Duration::ZERO)
+    }
+
+    fn failed_waiting(&mut self, why: impl std::fmt::Display, patience: Duration) -> ReaderFailed {
         self.due = None;
-        let ended = self
-            .running
-            .take()
-            .and_then(|mut running| running.child.try_wait().ok().flatten());
-        let why = match ended {
-            Some(status) => format!("{why} (it ended with {status})"),
+        let ended = |mut running: Running| wait(&mut running.child, patience).ok().flatten();
+        let why = match self.running.take().and_then(ended) {
+            Some(status) => format!("{why} (it ended with {})", in_words(status)),
             None => why.to_string(),
         };
         ReaderFailed {
@@ -67,29 +122,11 @@ impl Process {
         }
     }
 
-    fn start(&mut self) -> Result<(), ReaderFailed> {
-        if self.running.is_some() {
-            return Ok(());
-        }
-        let running = spawn((self.command)()).map_err(|error| self.failed(format!("it did not start: {error}")))?;
-        self.running = Some(running);
-        self.send(protocol::hello())?;
-        let hello = self.receive(protocol::HELLO)?;
-        match hello.first_chunk::<4>().map(|four| u32::from_le_bytes(*four)) {
-            Some(protocol::VERSION) => Ok(()),
-            Some(other) => {
-                let mine = protocol::VERSION;
-                Err(self.failed(format!("it speaks version {other} of the protocol, not {mine}")))
-            }
-            None => Err(self.failed("an empty hello")),
-        }
-    }
-
     fn send(&mut self, frame: Vec<u8>) -> Result<(), ReaderFailed> {
         let sent = self.running.as_ref().map(|running| running.to.send(frame));
         match sent {
             Some(Ok(())) => Ok(()),
-            _ => Err(self.failed("its standard input is closed")),
+            _ => Err(self.failed_waiting("it closed its standard input", TO_END)),
         }
     }
 
@@ -97,25 +134,52 @@ impl Process {
         let Some(running) = &self.running else {
             return Err(self.failed("it is not running"));
         };
-        match running.from.recv_timeout(self.deadline) {
+        let patience = match self.late && kind != protocol::HELLO {
+            true => self.deadline / ONCE_LATE,
+            false => self.deadline,
+        };
+        match running.from.recv_timeout(patience) {
             Ok(Ok((got, payload))) if got == kind => Ok(payload),
             Ok(Ok((got, _))) => Err(self.failed(format!("a frame of type {got} where {kind} was due"))),
-            Ok(Err(error)) => Err(self.failed(error)),
+            Ok(Err(error)) => Err(self.failed_waiting(error, TO_END)),
             Err(RecvTimeoutError::Timeout) => {
-                let seconds = self.deadline.as_secs_f64();
+                self.late = true;
+                let seconds = patience.as_secs_f64();
                 Err(self.failed(format!("nothing came within {seconds} s")))
             }
-            Err(RecvTimeoutError::Disconnected) => Err(self.failed("its standard output ended")),
+            Err(RecvTimeoutError::Disconnected) => Err(self.failed_waiting("its standard output ended", TO_END)),
         }
     }
 
-    fn receive_answers(&mut self, kind: u32, due: usize) -> Result<Vec<Vec<u8>>, ReaderFailed> {
+    /// A reader that wrote something while nothing was due is one frame ahead of every question from there on.
+    fn quiet(&mut self) -> Result<(), ReaderFailed> {
+        match self.running.as_ref().map(|running| running.from.try_recv()) {
+            Some(Ok(_)) => Err(self.failed("it wrote to its standard output unasked")),
+            Some(Err(TryRecvError::Disconnected)) => {
+                Err(self.failed_waiting("its standard output ended unasked", TO_END))
+            }
+            Some(Err(TryRecvError::Empty)) | None => Ok(()),
+        }
+    }
+
+    fn receive_answers(&mut self, kind: u32, due: Option<usize>) -> Result<Vec<Vec<u8>>, ReaderFailed> {
+        let Some(due) = due else { return Ok(Vec::new()) };
         let payload = self.receive(kind)?;
         protocol::answers(&payload, due).map_err(|error| self.failed(error))
     }
 }
 
+fn in_words(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("status {code}"),
+        None => status.to_string(),
+    }
+}
+
 fn spawn(mut command: Command) -> std::io::Result<Running> {
+    // A group of its own: it can be ended whole, and Ctrl-C ends the campaign, not the readers under it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(std::io::Error::other("it has no pipes"));
@@ -139,7 +203,12 @@ fn spawn(mut command: Command) -> std::io::Result<Running> {
             }
         }
     });
-    Ok(Running { child, to, from })
+    Ok(Running {
+        child,
+        to,
+        from,
+        hello: None,
+    })
 }
 
 impl StreamReader for Process {
@@ -148,20 +217,33 @@ impl StreamReader for Process {
     }
 
     fn ask(&mut self, batch: &Batch) -> Result<(), ReaderFailed> {
-        self.start()?;
-        self.send(protocol::streams(batch))?;
-        self.send(protocol::descriptors(batch))?;
-        self.due = Some((batch.streams.len(), batch.descriptors.len()));
+        if self.due.take().is_some() {
+            // Nobody heard the last batch. Its answers must not be taken for this one's.
+            self.running = None;
+        }
+        self.quiet()?;
+        let hello = self.hello()?;
+        let due = Due {
+            streams: hello.answers("streams").then_some(batch.streams.len()),
+            descriptors: hello.answers("descriptors").then_some(batch.descriptors.len()),
+        };
+        if due.streams.is_some() {
+            self.send(protocol::streams(batch))?;
+        }
+        if due.descriptors.is_some() {
+            self.send(protocol::descriptors(batch))?;
+        }
+        self.due = Some(due);
         Ok(())
     }
 
     fn hear(&mut self) -> Result<BatchAnswers, ReaderFailed> {
-        let Some((streams, descriptors)) = self.due.take() else {
+        let Some(due) = self.due.take() else {
             return Err(self.failed("it was asked nothing"));
         };
         Ok(BatchAnswers {
-            streams: self.receive_answers(protocol::STREAMS, streams)?,
-            descriptors: self.receive_answers(protocol::DESCRIPTORS, descriptors)?,
+            streams: self.receive_answers(protocol::STREAMS, due.streams)?,
+            descriptors: self.receive_answers(protocol::DESCRIPTORS, due.descriptors)?,
         })
     }
 }

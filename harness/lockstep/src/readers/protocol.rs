@@ -1,8 +1,11 @@
-//! The frames of `reference/PROTOCOL.md`, this side.
+//! The frames of `reference/PROTOCOL.md`: both sides of them, for `lockstep` asks and, as `lockstep serve`, is asked.
 
 use std::io::{self, Read, Write};
 
+use serde::{Deserialize, Serialize};
+
 use super::{Batch, DescriptorQuery, StreamQuery};
+use crate::case::BufferFacts;
 
 /// The version that this program speaks.
 pub const VERSION: u32 = 1;
@@ -14,6 +17,8 @@ pub const HELLO: u32 = 1;
 pub const STREAMS: u32 = 2;
 /// The frame type of descriptor questions and answers.
 pub const DESCRIPTORS: u32 = 3;
+/// What a hello can say that a reader answers.
+pub const ANSWERS: [&str; 2] = ["streams", "descriptors"];
 
 fn put(to: &mut Vec<u8>, word: u32) {
     to.extend_from_slice(&word.to_le_bytes());
@@ -66,6 +71,53 @@ pub fn hello() -> Vec<u8> {
     frame(HELLO, |to| put(to, VERSION))
 }
 
+/// What a reader says of itself in its hello.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// Its name in reports.
+    pub name: String,
+    /// The frame types that it answers, by name. One that this program does not know is as good as not there.
+    pub answers: Vec<String>,
+}
+
+impl Hello {
+    /// Whether it says that it answers `what`.
+    pub fn answers(&self, what: &str) -> bool {
+        self.answers.iter().any(|known| known == what)
+    }
+
+    /// The frame.
+    pub fn frame(&self) -> Vec<u8> {
+        frame(HELLO, |to| {
+            put(to, VERSION);
+            to.extend(serde_json::to_vec(self).unwrap_or_default());
+        })
+    }
+
+    /// Reads the payload of a hello's answer. The error says what is wrong with it, in one line.
+    pub fn parse(payload: &[u8]) -> Result<Hello, String> {
+        let Some((version, json)) = payload.split_first_chunk::<4>() else {
+            return Err("a hello without a version".into());
+        };
+        let version = u32::from_le_bytes(*version);
+        if version != VERSION {
+            return Err(format!("it speaks version {version} of the protocol, not {VERSION}"));
+        }
+        let hello: Hello =
+            serde_json::from_slice(json).map_err(|error| format!("its hello is not that of PROTOCOL.md: {error}"))?;
+        if hello.name.trim().is_empty() || hello.name.len() > 100 || hello.name.contains(char::is_control) {
+            return Err("its hello has a name that is empty, over 100 bytes or not one line".into());
+        }
+        match ANSWERS.iter().any(|what| hello.answers(what)) {
+            true => Ok(hello),
+            false => Err(format!(
+                "its hello says that it answers none of: {}",
+                ANSWERS.join(", ")
+            )),
+        }
+    }
+}
+
 /// The streams of a batch.
 pub fn streams(batch: &Batch) -> Vec<u8> {
     frame(STREAMS, |to| {
@@ -97,51 +149,141 @@ pub fn read_frame(from: &mut impl Read) -> io::Result<Option<(u32, Vec<u8>)>> {
         return Ok(None);
     }
     let Ok(head) = <[u8; 8]>::try_from(head) else {
-        return Err(io::ErrorKind::UnexpectedEof.into());
+        return Err(cut());
     };
     let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     let (length, kind) = (word(0), word(4));
     if !(4..=MAX_FRAME).contains(&length) {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("a frame of {length} bytes"),
-        ));
+        return Err(nonsense(format!("a frame whose length is {length}")));
     }
     let mut payload = Vec::new();
     let due = u64::from(length - 4);
     if from.take(due).read_to_end(&mut payload)? as u64 != due {
-        return Err(io::ErrorKind::UnexpectedEof.into());
+        return Err(cut());
     }
     Ok(Some((kind, payload)))
 }
 
+fn cut() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the end inside a frame")
+}
+
+fn nonsense(what: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.into())
+}
+
+/// A payload that is taken apart from its front.
+struct Payload<'a>(&'a [u8]);
+
+impl<'a> Payload<'a> {
+    fn take(&mut self, count: usize) -> io::Result<&'a [u8]> {
+        let (front, rest) = self.0.split_at_checked(count).ok_or_else(|| {
+            let left = self.0.len();
+            nonsense(format!("{left} bytes left of the frame where {count} are due"))
+        })?;
+        self.0 = rest;
+        Ok(front)
+    }
+
+    fn word(&mut self) -> io::Result<u32> {
+        let four = self.take(4)?;
+        Ok(u32::from_le_bytes(four.try_into().unwrap_or_default()))
+    }
+
+    fn bytes(&mut self) -> io::Result<&'a [u8]> {
+        let count = self.word()? as usize;
+        self.take(count)
+    }
+
+    /// A count and that many of what `one` reads.
+    fn list<T>(&mut self, one: impl Fn(&mut Self) -> io::Result<T>) -> io::Result<Vec<T>> {
+        (0..self.word()?).map(|_| one(self)).collect()
+    }
+
+    /// A list of rows that each begin with an id, ascending by it, as the native reader looks them up.
+    fn by_id<T>(&mut self, one: impl Fn(&mut Self) -> io::Result<T>, id: impl Fn(&T) -> u32) -> io::Result<Vec<T>> {
+        let mut rows = self.list(one)?;
+        rows.sort_by_key(&id);
+        match rows.windows(2).find(|pair| id(&pair[0]) == id(&pair[1])) {
+            Some(pair) => Err(nonsense(format!("id {} is listed twice", id(&pair[0])))),
+            None => Ok(rows),
+        }
+    }
+
+    fn map(&mut self) -> io::Result<Vec<(u32, u32)>> {
+        self.by_id(|from| Ok((from.word()?, from.word()?)), |pair| pair.0)
+    }
+
+    fn buffer(&mut self) -> io::Result<BufferFacts> {
+        Ok(BufferFacts {
+            id: self.word()?,
+            usage: self.word()?,
+            size: u64::from(self.word()?) | u64::from(self.word()?) << 32,
+        })
+    }
+
+    fn stream(&mut self) -> io::Result<StreamQuery> {
+        Ok(StreamQuery {
+            blob: self.bytes()?.to_vec(),
+            id_map: self.map()?,
+            buffers: self.by_id(Self::buffer, |buffer| buffer.id)?,
+            max_workgroups: self.word()?,
+            window: self.word()?,
+        })
+    }
+
+    fn descriptor(&mut self) -> io::Result<DescriptorQuery> {
+        Ok(DescriptorQuery {
+            bytes: self.bytes()?.to_vec(),
+            id_map: self.map()?,
+        })
+    }
+
+    fn end(&self) -> io::Result<()> {
+        match self.0.len() {
+            0 => Ok(()),
+            left => Err(nonsense(format!("{left} bytes left over at the end of the frame"))),
+        }
+    }
+}
+
+/// The version in a hello's question.
+pub fn read_version(payload: &[u8]) -> io::Result<u32> {
+    let mut from = Payload(payload);
+    let version = from.word()?;
+    from.end().map(|()| version)
+}
+
+/// The streams in a question's payload.
+pub fn read_streams(payload: &[u8]) -> io::Result<Vec<StreamQuery>> {
+    let mut from = Payload(payload);
+    let list = from.list(Payload::stream)?;
+    from.end().map(|()| list)
+}
+
+/// The descriptors in a question's payload.
+pub fn read_descriptors(payload: &[u8]) -> io::Result<Vec<DescriptorQuery>> {
+    let mut from = Payload(payload);
+    let list = from.list(Payload::descriptor)?;
+    from.end().map(|()| list)
+}
+
+/// The frame of `kind` that holds these answers.
+pub fn answer(kind: u32, answers: &[Vec<u8>]) -> Vec<u8> {
+    frame(kind, |to| {
+        put(to, answers.len() as u32);
+        answers.iter().for_each(|answer| put_bytes(to, answer));
+    })
+}
+
 /// The answers in a frame's payload: a count that must be `due`, then that many `bytes`.
 pub fn answers(payload: &[u8], due: usize) -> io::Result<Vec<Vec<u8>>> {
-    let nonsense = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
-    let mut rest = payload;
-    let word = |rest: &mut &[u8]| -> io::Result<u32> {
-        let (four, after) = rest
-            .split_at_checked(4)
-            .ok_or_else(|| nonsense("a frame that ends early".into()))?;
-        *rest = after;
-        Ok(u32::from_le_bytes(four.try_into().unwrap_or_default()))
-    };
-    let count = word(&mut rest)? as usize;
-    if count != due {
+    let mut from = Payload(payload);
+    let count = from.word()?;
+    if count as usize != due {
         return Err(nonsense(format!("{count} answers to {due} questions")));
     }
-    let mut list = Vec::with_capacity(count);
-    for _ in 0..count {
-        let length = word(&mut rest)? as usize;
-        let (answer, after) = rest
-            .split_at_checked(length)
-            .ok_or_else(|| nonsense("an answer past its frame".into()))?;
-        list.push(answer.to_vec());
-        rest = after;
-    }
-    if rest.is_empty() {
-        Ok(list)
-    } else {
-        Err(nonsense("a frame longer than its answers".into()))
-    }
+    let list: io::Result<Vec<_>> = (0..count).map(|_| Ok(from.bytes()?.to_vec())).collect();
+    let list = list?;
+    from.end().map(|()| list)
 }

@@ -1,0 +1,166 @@
+//! Readers that the command line names, as `exec:COMMAND`.
+
+use std::process::Command;
+
+use anyhow::Context as _;
+
+use super::process::{DEADLINE, Process};
+use super::{StreamReader, native, replay_js};
+
+/// The names that an outside reader cannot have.
+const OURS: [&str; 2] = [native::NAME, replay_js::NAME];
+
+/// `lockstep run` and `repro` take these.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Readers {
+    /// A further reader of streams, as exec:COMMAND, which speaks reference/PROTOCOL.md; may be given several times. Quotes and
+    /// backslashes hold words together as in a shell, and nothing is expanded
+    #[arg(long = "reader", value_name = "exec:COMMAND", value_parser = Outside::parse)]
+    list: Vec<Outside>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outside {
+    /// Its name in reports: the one of its hello, or `exec:COMMAND` where it said none.
+    pub name: String,
+    /// As it was given.
+    given: String,
+    /// The program and its arguments.
+    words: Vec<String>,
+}
+
+impl Readers {
+    /// Starts each once, to learn its name. One that cannot be started is an error; one that starts and fails is a finding of the
+    /// campaign's, so that it is none here.
+    pub fn introduce(&self) -> anyhow::Result<Vec<Outside>> {
+        let mut known: Vec<Outside> = Vec::new();
+        for outside in &self.list {
+            let said = outside.introduce()?;
+            let taken = |name: &String| OURS.contains(&name.as_str()) || known.iter().any(|other| other.name == *name);
+            let numbered = (2..).map(|number| format!("{said} ({number})"));
+            let names = [said.clone(), format!("exec:{said}")].into_iter().chain(numbered);
+            let name = names.into_iter().find(|name| !taken(name)).unwrap_or(said);
+            known.push(Outside {
+                name,
+                ..outside.clone()
+            });
+        }
+        Ok(known)
+    }
+}
+
+impl Outside {
+    /// Reads `exec:COMMAND`.
+    pub fn parse(given: &str) -> Result<Outside, String> {
+        let command = given
+            .strip_prefix("exec:")
+            .ok_or("a reader is given as exec:COMMAND, as in 'exec:python3 reference/examples/reader.py'")?;
+        let words = split(command)?;
+        match words.first() {
+            Some(program) if !program.is_empty() => Ok(Outside {
+                name: given.to_owned(),
+                given: given.to_owned(),
+                words,
+            }),
+            _ => Err("there is no command after exec:".into()),
+        }
+    }
+
+    /// The reader.
+    pub fn process(&self) -> Process {
+        let words = self.words.clone();
+        Process::new(&self.name, DEADLINE, move || {
+            let mut command = Command::new(&words[0]);
+            command.args(&words[1..]);
+            command
+        })
+    }
+
+    /// The reader, for a campaign's cast.
+    pub fn reader(&self) -> Box<dyn StreamReader> {
+        Box::new(self.process())
+    }
+
+    /// The option that brings it, as a shell takes it.
+    pub fn option(&self) -> String {
+        format!("--reader '{}'", self.given.replace('\'', r"'\''"))
+    }
+
+    /// The name that it says; its own where it fails to say one.
+    fn introduce(&self) -> anyhow::Result<String> {
+        let mut process = self.process();
+        process
+            .open()
+            .with_context(|| format!("{}: cannot start `{}`", self.option(), self.words[0]))?;
+        Ok(process.hello().map_or_else(|_| self.name.clone(), |hello| hello.name))
+    }
+}
+
+/// Splits a command line into words as a shell does, on any platform: blanks part words; single and double quotes hold them together;
+/// a backslash takes its meaning from a blank, a quote or a backslash that follows it, but not in single quotes, and stands for itself
+/// before anything else, so that Windows's paths need no quotes.
+pub fn split(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None | Some('"'), '\\') => {
+                let next = chars.next_if(|next| matches!(next, '\\' | '"' | '\'') || next.is_whitespace());
+                word.get_or_insert_default().push(next.unwrap_or('\\'));
+            }
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    match quote {
+        Some(open) => Err(format!("a {open} quote that nothing closes")),
+        None => {
+            words.extend(word);
+            Ok(words)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_as_a_shell_splits_them() {
+        let cases: [(&str, &[&str]); 9] = [
+            ("", &[]),
+            ("  a  b\tc ", &["a", "b", "c"]),
+            ("a 'b c' \"d e\"", &["a", "b c", "d e"]),
+            ("a'b'\"c\"d", &["abcd"]),
+            ("'' \"\"", &["", ""]),
+            (r#""a\"b" 'a"b' "a'b""#, &["a\"b", "a\"b", "a'b"]),
+            (r"a\ b \\ \'", &["a b", "\\", "'"]),
+            (r"'a\' C:\new\tools\go.exe x\", &["a\\", r"C:\new\tools\go.exe", "x\\"]),
+            ("*.py $HOME ~ ; | >", &["*.py", "$HOME", "~", ";", "|", ">"]),
+        ];
+        for (line, words) in cases {
+            assert_eq!(
+                split(line).as_deref(),
+                Ok(words.iter().map(ToString::to_string).collect::<Vec<_>>()).as_deref()
+            );
+        }
+        assert_eq!(split("a 'b"), Err("a ' quote that nothing closes".into()));
+        assert_eq!(split("a \"b'"), Err("a \" quote that nothing closes".into()));
+    }
+
+    #[test]
+    fn what_is_no_reader() {
+        assert!(Outside::parse("python3 reader.py").is_err());
+        assert!(Outside::parse("exec:").is_err());
+        assert!(Outside::parse("exec: ''").is_err());
+        assert!(Outside::parse("exec:a 'b").is_err());
+    }
+}

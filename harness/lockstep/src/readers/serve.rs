@@ -1,0 +1,52 @@
+//! The other side of `reference/PROTOCOL.md`: a reader of ours answers it, so that another program, or this one, can ask.
+
+use std::io::{self, Read, Write};
+
+use super::protocol::{self, DESCRIPTORS, HELLO, Hello, STREAMS, VERSION};
+use super::{Batch, StreamReader};
+
+/// Answers frames until the input ends. A request that is not what PROTOCOL.md says is an error, as is a reader that fails.
+pub fn serve(reader: &mut dyn StreamReader, input: &mut impl Read, output: &mut impl Write) -> anyhow::Result<()> {
+    let hello = Hello {
+        name: reader.name().to_owned(),
+        answers: protocol::ANSWERS.map(str::to_owned).into(),
+    };
+    let Some((kind, payload)) = protocol::read_frame(input).map_err(malformed)? else {
+        return Ok(());
+    };
+    anyhow::ensure!(
+        kind == HELLO,
+        "malformed request: the first frame is not hello but of type {kind}"
+    );
+    let version = protocol::read_version(&payload).map_err(malformed)?;
+    protocol::write_frame(output, &hello.frame())?;
+    if version != VERSION {
+        return Ok(());
+    }
+    while let Some((kind, payload)) = protocol::read_frame(input).map_err(malformed)? {
+        let answers = answer(reader, kind, &payload)?;
+        protocol::write_frame(output, &protocol::answer(kind, &answers))?;
+    }
+    Ok(())
+}
+
+fn answer(reader: &mut dyn StreamReader, kind: u32, payload: &[u8]) -> anyhow::Result<Vec<Vec<u8>>> {
+    let mut batch = Batch::default();
+    match kind {
+        STREAMS => batch.streams = protocol::read_streams(payload).map_err(malformed)?,
+        DESCRIPTORS => batch.descriptors = protocol::read_descriptors(payload).map_err(malformed)?,
+        HELLO => anyhow::bail!("malformed request: a second hello"),
+        other => anyhow::bail!("malformed request: a frame of unknown type {other}"),
+    }
+    reader.ask(&batch)?;
+    let heard = reader.hear()?;
+    Ok(if kind == STREAMS {
+        heard.streams
+    } else {
+        heard.descriptors
+    })
+}
+
+fn malformed(error: io::Error) -> anyhow::Error {
+    anyhow::anyhow!("malformed request: {error}")
+}

@@ -1,0 +1,470 @@
+//! Readers in processes of their own: the example of `reference/examples`, `lockstep serve native`, and readers that fail in every way
+//! there is, each of which becomes one finding while the campaign goes on.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use lockstep::campaign::{self, Budget, Cast, Plan};
+use lockstep::case::{Case, Origin, StreamCase};
+use lockstep::findings::read_case;
+use lockstep::generators::{self, Lane};
+use lockstep::readers::native::Native;
+use lockstep::readers::process::Process;
+use lockstep::readers::{Batch, StreamQuery, StreamReader};
+use lockstep::report::results::Results;
+use rstest::rstest;
+use tempfile::TempDir;
+
+const LOCKSTEP: &str = env!("CARGO_BIN_EXE_lockstep");
+/// Three rounds.
+const CASES: u64 = 1536;
+const SEED: u64 = 3;
+/// Long for an answer, and a tenth of it still is; short for a test that waits for none.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+/// Python 3, by its name.
+fn python() -> &'static str {
+    let there = |name: &&str| {
+        let asked = Command::new(name).arg("--version").stdout(Stdio::null()).status();
+        asked.is_ok_and(|status| status.success())
+    };
+    ["python3", "python"]
+        .into_iter()
+        .find(there)
+        .expect("Python 3 is not on this machine (no `python3`), and the readers of this test are written in it")
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A campaign over streams with the reader of `tests/readers/bad.py` that is bad in this way, and a good one beside it.
+struct Tried {
+    results: Results,
+    took: Duration,
+    processes: Vec<u32>,
+    findings: TempDir,
+}
+
+fn campaign(way: &str, detail: &str, workers: usize) -> Tried {
+    let (pids, findings) = (folder(), folder());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/readers/bad.py");
+    let bad: Vec<String> = vec![
+        script.display().to_string(),
+        way.into(),
+        detail.into(),
+        pids.path().display().to_string(),
+        LOCKSTEP.into(),
+        "serve".into(),
+        "native".into(),
+    ];
+    let python = python();
+    let bad_reader = move || -> Box<dyn StreamReader> {
+        let bad = bad.clone();
+        Box::new(Process::new("bad", DEADLINE, move || {
+            let mut command = Command::new(python);
+            command.args(&bad).stderr(Stdio::null());
+            command
+        }))
+    };
+    let good_reader = || -> Box<dyn StreamReader> { Box::new(good_reader()) };
+    let cast = Cast {
+        subject: Box::new(|| Box::new(Native::default())),
+        references: vec![Box::new(bad_reader), Box::new(good_reader)],
+        layout_subject: Box::new(|| Box::new(Native::default())),
+        layout_references: Vec::new(),
+        engines: Vec::new(),
+        not_run: Vec::new(),
+    };
+    let plan = Plan {
+        seed: SEED,
+        budget: Budget::Cases(CASES),
+        workers,
+        lanes: vec![Lane::Streams],
+        shard: (0, 1),
+        findings: findings.path().to_path_buf(),
+    };
+    let since = Instant::now();
+    let results = campaign::run(&plan, &cast, &AtomicBool::new(false), &mut |_| {});
+    let names = std::fs::read_dir(pids.path()).expect("the folder").flatten();
+    Tried {
+        results,
+        took: since.elapsed(),
+        processes: names
+            .map(|entry| entry.file_name().to_string_lossy().parse().expect("a process id"))
+            .collect(),
+        findings,
+    }
+}
+
+fn good_reader() -> Process {
+    Process::new("good", DEADLINE * 6, || {
+        let mut command = Command::new(LOCKSTEP);
+        command.args(["serve", "native"]);
+        command
+    })
+}
+
+impl Tried {
+    fn signatures(&self) -> Vec<&str> {
+        let rows = self.results.findings.iter();
+        rows.map(|finding| finding.signature.as_str()).collect()
+    }
+
+    fn compared(&self, aspect: &str, reference: &str) -> u64 {
+        let row = |row: &&lockstep::report::results::Comparison| row.aspect == aspect && row.reference == reference;
+        self.results.comparisons.iter().find(row).map_or(0, |row| row.compared)
+    }
+
+    /// Whatever became of the bad reader: the good one was held against everything, the finding's case is kept, and nobody is left.
+    fn goes_on(&self) {
+        assert_eq!(self.compared("header", "good"), self.results.lanes[0].cases);
+        assert!(self.compared("descriptor", "good") > 100);
+        for finding in &self.results.findings {
+            let file = read_case(Path::new(&finding.file)).expect("the finding's case file");
+            assert_eq!(file.signature.as_deref(), Some(finding.signature.as_str()));
+        }
+        let files = std::fs::read_dir(self.findings.path()).map_or(0, Iterator::count);
+        assert_eq!(files, self.results.findings.len());
+        let alive: Vec<&u32> = self.processes.iter().filter(|id| is_alive(**id)).collect();
+        assert_eq!(alive, [&0u32; 0], "processes that are left behind");
+    }
+
+    fn left_out(&self) -> bool {
+        match self.results.not_run.as_slice() {
+            [] => false,
+            [one] if one.what == "bad, to the end" => true,
+            more => panic!("{more:?}"),
+        }
+    }
+}
+
+/// Whether a process runs. One that has ended and that nobody has waited for does not.
+#[cfg(unix)]
+fn is_alive(id: u32) -> bool {
+    let asked = Command::new("ps").args(["-o", "stat=", "-p", &id.to_string()]).output();
+    let state = String::from_utf8(asked.expect("ps").stdout).expect("text");
+    !matches!(state.trim().chars().next(), None | Some('Z'))
+}
+
+#[cfg(not(unix))]
+fn is_alive(_: u32) -> bool {
+    false
+}
+
+/// A stream of the campaign's second round that no other is like.
+fn one_case() -> (u64, StreamCase) {
+    let at = |index| {
+        let origin = Origin {
+            lane: "streams".into(),
+            seed: SEED,
+            index,
+        };
+        match generators::case(&origin).expect("the lane").case {
+            Case::Stream(case) => (index, case),
+            Case::Layout(_) => panic!("a layout"),
+        }
+    };
+    (700..)
+        .map(at)
+        .find(|made| made.1.blob.len() > 200)
+        .expect("a long stream")
+}
+
+#[rstest]
+#[case::dies_at_the_start("dies at the start", "ended (it ended with status 5)")]
+#[case::hangs_at_the_start("hangs at the start", "nothing came within 10 s")]
+#[case::another_version("another version", "it speaks version 2 of the protocol, not 1")]
+#[case::no_version("no version", "a hello without a version")]
+#[case::no_json("no JSON", "its hello is not that of PROTOCOL.md: EOF while parsing")]
+#[case::another_json("another JSON", "its hello is not that of PROTOCOL.md: ")]
+#[case::no_name("no name", "its hello has a name that is empty")]
+#[case::answers_nothing("answers nothing", "it answers none of: streams, descriptors")]
+#[case::hangs("hangs", "nothing came within 10 s")]
+#[case::half_a_frame("half a frame", "the end inside a frame (it ended with status 0)")]
+#[case::nonsense_length("nonsense length", "a frame whose length is 4294967295")]
+#[case::a_line_of_text("a line of text", "a frame whose length is 543518319")]
+#[case::wrong_type("wrong type", "a frame of type 9 where 2 was due")]
+#[case::wrong_count("wrong count", "answers to ")]
+fn one_that_always_fails(#[case] way: &str, #[case] why: &str) {
+    let tried = campaign(way, "", 1);
+    assert_eq!(tried.signatures(), ["reader bad failed"]);
+    let summary = &tried.results.findings[0].summary;
+    assert!(summary.starts_with("bad did not answer: "), "{summary}");
+    assert!(summary.contains(why), "{summary}");
+    assert!(
+        summary.ends_with("; it fails over any batch, also one of no cases"),
+        "{summary}"
+    );
+    assert_eq!(tried.results.findings[0].seen, 1, "and it is not asked again");
+    assert!(tried.left_out());
+    assert!(tried.took < 3 * DEADLINE, "{:?}", tried.took);
+    assert_eq!(tried.compared("header", "bad"), 0);
+    tried.goes_on();
+}
+
+#[rstest]
+#[case::dies("dies over a case", "ended (it ended with status 3); it fails over this case")]
+#[case::hangs("hangs over a case", "nothing came within 10 s; it fails over this case")]
+fn one_that_fails_over_a_case(#[case] way: &str, #[case] why: &str) {
+    let (index, case) = one_case();
+    let blob: String = case.blob.iter().map(|byte| format!("{byte:02x}")).collect();
+    let tried = campaign(way, &blob, 1);
+    assert_eq!(tried.signatures(), ["reader bad failed"]);
+    let finding = &tried.results.findings[0];
+    assert!(finding.summary.ends_with(why), "{}", finding.summary);
+    let file = read_case(Path::new(&finding.file)).expect("the case file");
+    assert_eq!(file.origin.map(|origin| origin.index), Some(index));
+    assert_eq!(file.case, Case::Stream(case));
+    assert!(!tried.left_out());
+    // It answers the batches before and after, and none of its answers is taken for that to another.
+    assert_eq!(tried.compared("header", "bad"), tried.results.lanes[0].cases - 512);
+    tried.goes_on();
+}
+
+#[test]
+fn one_that_writes_unasked() {
+    let tried = campaign("unasked", "", 1);
+    assert_eq!(tried.signatures(), ["reader bad failed"]);
+    let summary = &tried.results.findings[0].summary;
+    assert!(summary.contains("it wrote to its standard output unasked"), "{summary}");
+    tried.goes_on();
+}
+
+#[test]
+fn one_whose_answers_are_none() {
+    let tried = campaign("not an answer", "", 1);
+    assert_eq!(tried.signatures(), ["reader bad answers nonsense"]);
+    let summary = &tried.results.findings[0].summary;
+    assert_eq!(
+        summary,
+        "bad: the answer is not one of PROTOCOL.md: a part that is neither accepted nor refused at byte 4"
+    );
+    assert!(!tried.left_out());
+    tried.goes_on();
+}
+
+#[test]
+fn one_that_is_wrong() {
+    let tried = campaign("wrong", "", 2);
+    let due = "ranges: native vs bad: out-of-range DispatchIndirect vs not-a-buffer DispatchIndirect";
+    assert!(tried.signatures().contains(&due), "{:?}", tried.signatures());
+    tried.goes_on();
+}
+
+#[rstest]
+#[case("streams alone", true)]
+#[case("descriptors alone", false)]
+fn it_is_asked_what_its_hello_lists(#[case] way: &str, #[case] streams: bool) {
+    let tried = campaign(way, "", 2);
+    assert_eq!(tried.signatures(), [""; 0]);
+    assert_eq!(tried.compared("header", "bad") > 0, streams);
+    assert_eq!(tried.compared("descriptor", "bad") > 0, !streams);
+    assert!(!tried.left_out());
+    tried.goes_on();
+}
+
+#[test]
+fn answers_that_nobody_heard_are_not_those_to_the_next_batch() {
+    let batch = |case: &StreamCase| Batch {
+        streams: vec![StreamQuery::of(case)],
+        descriptors: Vec::new(),
+    };
+    let (_, long) = one_case();
+    let short = StreamCase {
+        blob: vec![1, 2, 3],
+        ..long.clone()
+    };
+    let mut reader = good_reader();
+    reader.ask(&batch(&long)).expect("it is there");
+    reader.ask(&batch(&short)).expect("it is there");
+    let heard = reader.hear().expect("an answer");
+    assert_eq!(
+        heard.streams,
+        [numbers(&[1, 1])],
+        "bad-length, which is the answer to the second"
+    );
+    assert!(reader.hear().is_err(), "and no other is due");
+}
+
+#[test]
+fn two_workers_leave_it_out_together() {
+    let tried = campaign("dies at the start", "", 2);
+    assert_eq!(tried.signatures(), ["reader bad failed"]);
+    assert!(tried.left_out());
+    tried.goes_on();
+}
+
+// The command line.
+
+fn lockstep(args: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(LOCKSTEP)
+        .args(args)
+        .current_dir(root())
+        .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("lockstep");
+    // It may have ended before it read everything.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    child.wait_with_output().expect("its output")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn the_example_and_native_over_the_protocol_agree_with_native() {
+    let out = folder();
+    let example = format!("exec:{} reference/examples/reader.py", python());
+    let served = format!("exec:'{LOCKSTEP}' serve native");
+    let out_path = out.path().display().to_string();
+    let args = ["run", "--cases", "2048", "--only", "streams", "--seed", "1", "--quiet"];
+    let readers = ["--reader", &example, "--reader", &served, "--out", &out_path];
+    let output = lockstep(&[&args[..], &readers].concat(), b"");
+    let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    for reader in ["reader.py", "exec:native", "replay-js"] {
+        assert!(said.contains(&format!("native with {reader}")), "{said}");
+    }
+    assert!(said.contains("no findings in"), "{said}");
+    let results = std::fs::read_to_string(out.path().join("results.json")).expect("results.json");
+    let results: Results = serde_json::from_str(&results).expect("results");
+    let option = format!(" --reader '{example}' --reader '");
+    assert!(results.command.contains(&option), "{}", results.command);
+    for row in &results.comparisons {
+        assert_eq!(row.both_accept + row.both_refuse, row.compared, "{row:?}");
+        assert!(row.compared > 500, "{row:?}");
+    }
+}
+
+#[test]
+fn repro_takes_a_reader_too() {
+    let (python, bad, pids) = (python(), "harness/lockstep/tests/readers/bad.py", folder());
+    let repro = |way: &str| {
+        let pids = pids.path().display();
+        let reader = format!("exec:{python} {bad} '{way}' '' '{pids}' '{LOCKSTEP}' serve native");
+        let output = lockstep(&["repro", "--generated", "streams:1:3", "--reader", &reader], b"");
+        (output.status.code(), text(&output.stdout))
+    };
+    let (status, said) = repro("good");
+    assert!(said.contains("exec:native"), "{said}");
+    assert_eq!(status, Some(0), "{said}");
+    let (status, said) = repro("not an answer");
+    assert!(said.contains("finding: reader exec:native answers nonsense"), "{said}");
+    assert_eq!(status, Some(1));
+    let (status, said) = repro("descriptors alone");
+    assert_eq!(status, Some(0), "{said}");
+}
+
+#[test]
+fn a_command_that_cannot_be_started_is_bad_use() {
+    let out = folder();
+    let out_path = out.path().display().to_string();
+    let run = |reader: &str| lockstep(&["run", "--cases", "512", "--reader", reader, "--out", &out_path], b"");
+    let output = run("exec:no-such-program --x");
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    let due = "lockstep: --reader 'exec:no-such-program --x': cannot start `no-such-program`: ";
+    assert!(said.starts_with(due), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    let repro = [
+        "repro",
+        "--generated",
+        "streams:1:1",
+        "--reader",
+        "exec:no-such-program --x",
+    ];
+    assert_eq!(text(&lockstep(&repro, b"").stderr), said);
+    for (reader, due) in [
+        ("python3 reader.py", "a reader is given as exec:COMMAND"),
+        ("exec:", "there is no command after exec:"),
+        ("exec:a 'b", "a ' quote that nothing closes"),
+    ] {
+        let output = run(reader);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(due), "{}", text(&output.stderr));
+    }
+    assert!(!out.path().join("results.json").exists());
+}
+
+// `lockstep serve native`.
+
+fn numbers(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn frame(words: &[u32]) -> Vec<u8> {
+    [numbers(&[4 * words.len() as u32]), numbers(words)].concat()
+}
+
+/// The blob of a lone Submit, as `bytes`.
+const SUBMIT: [u32; 6] = [20, u32::from_le_bytes(*b"WIRE"), 4, 1, 0, 40];
+
+#[test]
+fn it_serves() {
+    let item = [&SUBMIT[..], &[0, 0, 0, 0]].concat();
+    let streams = frame(&[&[2, 1], &item[..]].concat());
+    let descriptors = frame(&[3, 1, 8, 1, 5, 2, 6, 60, 5, 50]);
+    let output = lockstep(&["serve", "native"], &[frame(&[1, 1]), streams, descriptors].concat());
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+    let hello = br#"{"name":"native","answers":["streams","descriptors"]}"#;
+    let due = [
+        numbers(&[8 + hello.len() as u32, 1, 1]),
+        hello.to_vec(),
+        frame(&[2, 1, 40, 0, 0, 1, 0, 0, 1, 40, 0, 0, 0]),
+        frame(&[3, 1, 32, 0, 1, 5, 0, 0, 8, 1, 50]),
+    ];
+    assert_eq!(output.stdout, due.concat());
+}
+
+#[test]
+fn a_version_that_it_does_not_speak_ends_it() {
+    let output = lockstep(&["serve", "native"], &[frame(&[1, 9]), frame(&[2, 0])].concat());
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+    assert_eq!(output.stdout[4..12], numbers(&[1, 1]));
+    let output = lockstep(&["serve", "native"], b"");
+    assert_eq!((output.status.code(), output.stdout), (Some(0), Vec::new()));
+}
+
+#[test]
+fn a_malformed_request_is_one_line_and_status_2() {
+    let hello = frame(&[1, 1]);
+    let after = |rest: Vec<u8>| [hello.clone(), rest].concat();
+    let stream = |rest: &[u32]| after(frame(&[&[2, 1], &SUBMIT[..], rest].concat()));
+    let rows: [(&str, Vec<u8>); 13] = [
+        ("the first frame is not hello", frame(&[2, 0])),
+        ("a second hello", after(hello.clone())),
+        ("unknown type 9", after(frame(&[9]))),
+        ("whose length is 3", after(vec![3, 0, 0, 0, 1, 1, 1, 1])),
+        ("whose length is 268435457", after(numbers(&[(1 << 28) + 1, 2]))),
+        ("the end inside a frame", after(vec![8])),
+        ("the end inside a frame", after(frame(&[2, 0])[..10].to_vec())),
+        ("0 bytes left of the frame where 4 are due", after(frame(&[2, 7]))),
+        (
+            "bytes left of the frame where 4294967295 are due",
+            after(frame(&[3, 1, u32::MAX])),
+        ),
+        ("4 bytes left over", stream(&[0, 0, 0, 0, 0])),
+        ("4 bytes left over", frame(&[1, 1, 0])),
+        ("id 7 is listed twice", stream(&[2, 7, 1, 7, 2, 0, 0, 0])),
+        ("id 7 is listed twice", stream(&[0, 2, 7, 1, 1, 0, 7, 1, 1, 0, 0, 0])),
+    ];
+    for (due, input) in rows {
+        let output = lockstep(&["serve", "native"], &input);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{due}");
+        assert!(said.starts_with("lockstep: malformed request: "), "{said}");
+        assert!(said.contains(due) && said.lines().count() == 1, "{said}: {due}");
+    }
+}
