@@ -11,18 +11,17 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
 
 use arbitrary::Unstructured;
+use clap::ValueEnum;
 
 use crate::case::{Case, LayoutCase, Origin, StreamCase};
-use crate::cli::run::Part;
 use crate::coverage::Tally;
 use crate::findings::{Finding, Findings};
 use crate::generators::{self, Lane, Made};
 use crate::gpu::engine::Engine;
-use crate::oracles::gpu::{self, Cell, Replayed};
-use crate::oracles::streams::Verdict;
-use crate::oracles::{msl, slots, streams};
-use crate::readers::answer::{DescriptorAnswer, StreamAnswer};
-use crate::readers::{Batch, BatchAnswers, DescriptorQuery, LayoutReader, ReaderFailed, StreamQuery, StreamReader};
+use crate::oracles::{Outcome, Verdict, gpu, msl, slots, streams};
+use crate::readers::answer::{DescriptorAnswer, NotAnAnswer, StreamAnswer};
+use crate::readers::ask::{self, NoAnswer};
+use crate::readers::{Batch, BatchAnswers, LayoutReader, ReaderFailed, StreamReader};
 use crate::report::results::{Comparison, EngineRow, Lane as LaneRow, Msl, NotRun, RESULTS_FORMAT, Results};
 
 /// Cases of each lane in a round. The shares say what a campaign's time goes into.
@@ -35,6 +34,40 @@ const ROUND: [(Lane, u64); 6] = [
     // Of a campaign of edges alone.
     (Lane::Edges, 256),
 ];
+
+/// A part of the job.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// Streams through the readers
+    Streams,
+    /// Layouts through the slot readers, shaders through naga
+    Slots,
+    /// Streams through the engines
+    Gpu,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 3] = [Part::Streams, Part::Slots, Part::Gpu];
+
+    /// Its lanes.
+    pub fn lanes(self) -> &'static [Lane] {
+        match self {
+            Part::Streams => &[Lane::Streams, Lane::Raw],
+            Part::Slots => &[Lane::Layouts, Lane::Shaders],
+            Part::Gpu => &[Lane::Replays],
+        }
+    }
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Streams => "streams",
+            Part::Slots => "slots",
+            Part::Gpu => "gpu",
+        }
+    }
+}
 
 /// When a campaign ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,11 +149,7 @@ impl Counts {
             let row = self.comparisons.entry(key).or_default();
             row.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
-        self.msl.translated += other.msl.translated;
-        self.msl.arguments += other.msl.arguments;
-        for (reason, count) in other.msl.refused {
-            *self.msl.refused.entry(reason).or_default() += count;
-        }
+        self.msl.add(&other.msl);
         for (id, row) in other.engines {
             match self.engines.get_mut(&id) {
                 Some(sum) => sum.add(&row),
@@ -135,12 +164,14 @@ impl Counts {
         (row.0, row.1) = (row.0 + cases, row.1 + since.elapsed());
     }
 
-    fn compared(&mut self, order: usize, aspect: &'static str, subject: &str, reference: &str, verdict: &Verdict) {
-        let key = (order, aspect, subject.to_owned(), reference.to_owned());
+    fn compared(&mut self, outcome: &Outcome, subject: &str, reference: &str) {
+        let mut aspects = streams::ASPECTS.iter().chain(&slots::ASPECTS);
+        let order = aspects.position(|known| *known == outcome.aspect).unwrap_or(0);
+        let key = (order, outcome.aspect, subject.to_owned(), reference.to_owned());
         let row = self.comparisons.entry(key).or_default();
         row[0] += 1;
-        row[1] += u64::from(*verdict == Verdict::BothAccept);
-        row[2] += u64::from(*verdict == Verdict::BothRefuse);
+        row[1] += u64::from(outcome.verdict == Verdict::BothAccept);
+        row[2] += u64::from(outcome.verdict == Verdict::BothRefuse);
     }
 }
 
@@ -263,25 +294,19 @@ impl Shared<'_> {
     }
 
     fn progress(&self) -> Progress {
-        let counts = lock(&self.counts);
-        let cases: BTreeMap<_, _> = counts.lanes.iter().map(|(lane, row)| (lane.name(), row.0)).collect();
+        let lanes = lock(&self.counts).lanes.clone();
+        let cases: BTreeMap<_, _> = lanes.iter().map(|(lane, row)| (lane.name(), row.0)).collect();
         let elapsed = self.started.elapsed();
+        let most = cases.values().max().copied().unwrap_or(0);
+        let of_shard = |all: u64| most as f64 / all.div_ceil(self.plan.shard.1.max(1)).max(1) as f64;
         let done = match self.plan.budget {
             Budget::Time(time) => elapsed.as_secs_f64() / time.as_secs_f64().max(0.001),
-            Budget::Cases(_) | Budget::Edges => {
-                let all = match self.plan.budget {
-                    Budget::Cases(all) => all,
-                    _ => generators::edges::count(),
-                };
-                let of_shard = all.div_ceil(self.plan.shard.1.max(1)).max(1);
-                let most = cases.values().max().copied().unwrap_or(0);
-                most as f64 / of_shard as f64
-            }
+            Budget::Cases(all) => of_shard(all),
+            Budget::Edges => of_shard(generators::edges::count()),
         };
-        drop(counts);
         Progress {
             cases,
-            findings: lock(&self.findings).rows().len(),
+            findings: lock(&self.findings).len(),
             done: done.min(1.0),
             elapsed,
         }
@@ -330,7 +355,8 @@ impl Shared<'_> {
     }
 }
 
-fn epoch_seconds() -> u64 {
+/// Seconds since the Unix epoch.
+pub(crate) fn epoch_seconds() -> u64 {
     SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
@@ -360,7 +386,7 @@ impl Plan {
     }
 }
 
-/// A stream case of a round, with what was asked and answered about it.
+/// A stream case of a round.
 struct Item {
     lane: Lane,
     index: u64,
@@ -369,15 +395,14 @@ struct Item {
     name: Option<String>,
 }
 
-impl Item {
-    /// A finding's summary, with what the case shows.
-    fn summary(&self, summary: String) -> String {
-        match &self.name {
-            Some(name) => format!("{summary}, over {name}"),
-            None => summary,
-        }
-    }
+/// A reader's answers to a round's items. `None` stands for one that is none of PROTOCOL.md's, which is a finding already.
+struct Heard {
+    streams: Vec<Option<StreamAnswer>>,
+    descriptors: Vec<Option<DescriptorAnswer>>,
 }
+
+/// Makes a case out of bytes.
+type Generator<T> = fn(&mut Unstructured<'_>) -> arbitrary::Result<Made<T>>;
 
 /// Cases of a lane in a round.
 fn share(lane: Lane) -> u64 {
@@ -412,8 +437,22 @@ fn work(shared: &Shared<'_>) {
     };
     while let Some(round) = shared.claim() {
         worker.streams(round);
-        worker.layouts(round);
-        worker.shaders(round);
+        worker.each(
+            Lane::Layouts,
+            round,
+            generators::layout::layout_case,
+            |worker, index, case| {
+                worker.layout(index, &case);
+            },
+        );
+        worker.each(
+            Lane::Shaders,
+            round,
+            generators::wgsl::shader_case,
+            |worker, index, case| {
+                worker.shader(index, &case);
+            },
+        );
         lock(&shared.counts).merge(std::mem::take(&mut worker.counts));
     }
 }
@@ -452,96 +491,90 @@ impl Worker<'_> {
         }
     }
 
-    fn found(&self, signature: String, summary: String, case: Case, origin: Option<Origin>) {
+    fn found(&self, (lane, index): (Lane, u64), case: Case, signature: String, summary: String) {
         lock(&self.shared.findings).add(Finding {
             signature,
             summary,
             case,
-            origin,
+            origin: Some(self.origin(lane, index)),
         });
     }
 
-    fn make<T>(
-        &mut self,
-        lane: Lane,
-        index: u64,
-        generator: impl Fn(&mut Unstructured<'_>) -> arbitrary::Result<Made<T>>,
-    ) -> Option<T> {
-        generators::bytes(lane, self.shared.plan.seed, index, &mut self.bytes);
-        let made = generator(&mut Unstructured::new(&self.bytes)).ok()?;
-        self.counts.coverage.faults(&made.faults);
-        Some(made.case)
+    /// A finding over a stream; its summary says also what the case shows.
+    fn found_over(&self, item: &Item, signature: String, summary: String) {
+        let summary = match &item.name {
+            Some(name) => format!("{summary}, over {name}"),
+            None => summary,
+        };
+        self.found(
+            (item.lane, item.index),
+            Case::Stream(item.case.clone()),
+            signature,
+            summary,
+        );
     }
 
-    fn streams(&mut self, round: u64) {
-        let mut items = Vec::new();
-        for lane in [Lane::Streams, Lane::Raw, Lane::Replays] {
-            let since = Instant::now();
-            let indices = self.shared.indices(lane, round);
-            for index in indices.clone() {
-                let case = match lane {
-                    Lane::Streams => self.make(lane, index, generators::streams::stream_case),
-                    Lane::Raw => self.make(lane, index, generators::raw::raw_case),
-                    _ => self.make(lane, index, generators::streams::replay_case),
-                };
-                let name = None;
-                items.extend(case.map(|case| Item {
-                    lane,
-                    index,
-                    case,
-                    name,
-                }));
-            }
-            self.counts.time(lane, indices.end - indices.start, since);
-        }
-        items.extend(self.edges(round));
-        if items.is_empty() {
-            return;
-        }
-        // Where the readers' time goes: to the lane of the first case.
-        let lane = items[0].lane;
-        let batch = batch_of(&items);
+    /// Makes a lane's cases of a round and gives each to `body`, with its index.
+    fn each<T>(&mut self, lane: Lane, round: u64, generator: Generator<T>, mut body: impl FnMut(&mut Self, u64, T)) {
         let since = Instant::now();
-        // Readers in processes of their own work on it while this thread goes on.
-        let asked: Vec<_> = self
-            .references
-            .iter_mut()
-            .enumerate()
-            .map(|(at, reference)| (!self.shared.left_out(at)).then(|| reference.ask(&batch)))
-            .collect();
+        let indices = self.shared.indices(lane, round);
+        for index in indices.clone() {
+            generators::bytes(lane, self.shared.plan.seed, index, &mut self.bytes);
+            if let Ok(made) = generator(&mut Unstructured::new(&self.bytes)) {
+                self.counts.coverage.faults(&made.faults);
+                body(self, index, made.case);
+            }
+        }
+        self.counts.time(lane, indices.end - indices.start, since);
+    }
+
+    /// A round's streams. References in processes of their own work on them while this thread asks the subject and the engines.
+    fn streams(&mut self, round: u64) {
+        let items = self.items(round);
+        // Where the readers' time goes: to the lane of the first case.
+        let Some(lane) = items.first().map(|item| item.lane) else {
+            return;
+        };
+        let since = Instant::now();
+        let batch = Batch::of(items.iter().map(|item| &item.case));
+        let asked = self.ask_references(&batch);
         let subject = self.ask_subject(&items, &batch);
+        if let Some(subject) = &subject {
+            self.tally(&items, subject);
+        }
         self.counts.time(lane, 0, since);
         let Some(subject) = subject else { return };
         let since = Instant::now();
         for (item, answer) in items.iter().zip(&subject.streams) {
-            self.tally(item, answer);
-        }
-        for answer in &subject.descriptors {
-            self.tally_descriptor(answer);
-        }
-        self.counts.time(lane, 0, since);
-        let since = Instant::now();
-        for (item, answer) in items
-            .iter()
-            .zip(&subject.streams)
-            .filter(|(item, _)| item.lane == Lane::Replays)
-        {
-            self.replay(item, answer);
+            if let (Lane::Replays, Some(answer)) = (item.lane, answer) {
+                self.replay(item, answer);
+            }
         }
         self.counts.time(Lane::Replays, 0, since);
         let since = Instant::now();
-        for (at, asked) in asked.into_iter().enumerate() {
-            let Some(asked) = asked else { continue };
-            let heard = asked.and_then(|()| self.references[at].hear());
-            match heard {
-                Ok(heard) => {
-                    self.shared.answered(at);
-                    self.compare(at, &items, &subject, &heard);
-                }
-                Err(failed) => self.reader_failed(Some(at), &items, failed),
-            }
-        }
+        self.hear_references(asked, &items, &subject);
         self.counts.time(lane, 0, since);
+    }
+
+    fn items(&mut self, round: u64) -> Vec<Item> {
+        let generators: [(Lane, Generator<StreamCase>); 3] = [
+            (Lane::Streams, generators::streams::stream_case),
+            (Lane::Raw, generators::raw::raw_case),
+            (Lane::Replays, generators::streams::replay_case),
+        ];
+        let mut items = Vec::new();
+        for (lane, generator) in generators {
+            self.each(lane, round, generator, |_, index, case| {
+                items.push(Item {
+                    lane,
+                    index,
+                    case,
+                    name: None,
+                });
+            });
+        }
+        items.extend(self.edges(round));
+        items
     }
 
     /// The edges of a round.
@@ -566,9 +599,18 @@ impl Worker<'_> {
         items
     }
 
-    fn ask_subject(&mut self, items: &[Item], batch: &Batch) -> Option<BatchAnswers> {
-        match ask_guarded(self.subject.as_mut(), batch) {
-            Ok(answers) => Some(answers),
+    /// Hands the batch to each reference; `None` for one that is left out.
+    fn ask_references(&mut self, batch: &Batch) -> Vec<Option<Result<(), ReaderFailed>>> {
+        let shared = self.shared;
+        let references = self.references.iter_mut().enumerate();
+        references
+            .map(|(at, reference)| (!shared.left_out(at)).then(|| reference.ask(batch)))
+            .collect()
+    }
+
+    fn ask_subject(&mut self, items: &[Item], batch: &Batch) -> Option<Heard> {
+        match ask::batch(self.subject.as_mut(), batch) {
+            Ok(answers) => Some(self.take_apart(self.subject.name(), items, &answers)),
             Err(failed) => {
                 self.reader_failed(None, items, failed);
                 None
@@ -576,10 +618,48 @@ impl Worker<'_> {
         }
     }
 
+    fn hear_references(&mut self, asked: Vec<Option<Result<(), ReaderFailed>>>, items: &[Item], subject: &Heard) {
+        for (at, asked) in asked.into_iter().enumerate() {
+            let Some(asked) = asked else { continue };
+            match asked.and_then(|()| self.references[at].hear()) {
+                Ok(answers) => {
+                    self.shared.answered(at);
+                    let heard = self.take_apart(self.references[at].name(), items, &answers);
+                    self.compare(at, items, subject, &heard);
+                }
+                Err(failed) => self.reader_failed(Some(at), items, failed),
+            }
+        }
+    }
+
+    fn take_apart(&self, reader: &str, items: &[Item], answers: &BatchAnswers) -> Heard {
+        let streams = items.iter().zip(&answers.streams);
+        let descriptors = owners(items).zip(&answers.descriptors);
+        Heard {
+            streams: streams
+                .map(|(item, bytes)| self.sense(reader, item, StreamAnswer::parse(bytes)))
+                .collect(),
+            descriptors: descriptors
+                .map(|(item, bytes)| self.sense(reader, item, DescriptorAnswer::parse(bytes)))
+                .collect(),
+        }
+    }
+
+    fn sense<T>(&self, reader: &str, item: &Item, answer: Result<T, NotAnAnswer>) -> Option<T> {
+        let nonsense = |what| {
+            let reader = reader.to_owned();
+            let none = NoAnswer::Nonsense { reader, what };
+            self.found_over(item, none.signature(), none.to_string());
+        };
+        answer.map_err(nonsense).ok()
+    }
+
     /// A reader failed over a batch: a finding, with the case that it fails over. Of one signature only the first finding is kept, so
     /// that only for that one the case is searched for.
     fn reader_failed(&mut self, reference: Option<usize>, items: &[Item], failed: ReaderFailed) {
-        let signature = format!("reader {} failed", failed.reader);
+        let reader = failed.reader.clone();
+        let failed = NoAnswer::from(failed);
+        let signature = failed.signature();
         let known = lock(&self.shared.findings).knows(&signature);
         let always = self.fails(reference, &[]);
         let (range, fails) = match (known, always) {
@@ -589,13 +669,9 @@ impl Worker<'_> {
         };
         if let Some(at) = reference {
             let strikes = if always { STRIKES } else { 1 };
-            self.shared.strike(at, &failed.reader, strikes);
+            self.shared.strike(at, &reader, strikes);
         }
-        let item = &items[range.start];
-        let summary = format!("{failed}; it fails {fails}");
-        let origin = self.origin(item.lane, item.index);
-        let summary = item.summary(summary);
-        self.found(signature, summary, Case::Stream(item.case.clone()), Some(origin));
+        self.found_over(&items[range.start], signature, format!("{failed}; it fails {fails}"));
     }
 
     /// Halves the batch as long as the reader fails over a half alone. Gives the items that are left and says what they show.
@@ -625,262 +701,123 @@ impl Worker<'_> {
             Some(at) => self.references[at].as_mut(),
             None => self.subject.as_mut(),
         };
-        ask_guarded(reader, &batch_of(items)).is_err()
+        ask::batch(reader, &Batch::of(items.iter().map(|item| &item.case))).is_err()
     }
 
-    fn tally(&mut self, item: &Item, answer: &[u8]) {
-        let Ok(answer) = StreamAnswer::parse(answer) else {
-            return;
-        };
+    fn tally(&mut self, items: &[Item], subject: &Heard) {
         let coverage = &mut self.counts.coverage;
-        match answer.blob {
-            Err(reason) => coverage.blob(reason),
-            Ok(()) => {
-                if let (Some(Ok(_)), Ok(blob)) = (&answer.decode, wire::Blob::parse(&item.case.blob)) {
-                    coverage.commands(&blob.words, blob.data.len() as u32);
-                }
-            }
+        for (item, answer) in items.iter().zip(&subject.streams) {
+            answer
+                .iter()
+                .for_each(|answer| coverage.stream(&item.case.blob, answer));
         }
-        let decode = answer.decode.as_ref().and_then(|part| part.as_ref().err());
-        let remap = answer.remap.as_ref().and_then(|part| part.as_ref().err());
-        // Remap repeats what Decode refuses; it is counted where it adds something.
-        let remap = remap.filter(|_| decode.is_none());
-        let ranges = answer.ranges.as_ref().and_then(|part| part.as_ref().err());
-        for refused in [decode, remap, ranges].into_iter().flatten() {
-            coverage.refused(refused.op, refused.reason);
-        }
-        if let Some(Err(refused)) = answer.read_check {
-            coverage.read_check(refused.reason);
-        }
-    }
-
-    fn compare(&mut self, reference: usize, items: &[Item], subject: &BatchAnswers, heard: &BatchAnswers) {
-        let names = (
-            self.subject.name().to_owned(),
-            self.references[reference].name().to_owned(),
-        );
-        for (item, (a, b)) in items.iter().zip(subject.streams.iter().zip(&heard.streams)) {
-            match (StreamAnswer::parse(a), StreamAnswer::parse(b)) {
-                (Ok(a), Ok(b)) => {
-                    for outcome in streams::compare(&a, &b) {
-                        self.compared(&names, &streams::ASPECTS, outcome.aspect, &outcome.verdict, item);
-                    }
-                }
-                (Err(error), _) => self.nonsense(&names.0, item, &error.to_string()),
-                (_, Err(error)) => self.nonsense(&names.1, item, &error.to_string()),
-            }
-        }
-        let owners = items
+        subject
+            .descriptors
             .iter()
-            .flat_map(|item| item.case.descriptors.iter().map(move |_| item));
-        for (item, (a, b)) in owners.zip(subject.descriptors.iter().zip(&heard.descriptors)) {
-            match (DescriptorAnswer::parse(a), DescriptorAnswer::parse(b)) {
-                (Ok(a), Ok(b)) => {
-                    let outcome = streams::compare_descriptors(&a, &b);
-                    self.compared(&names, &streams::ASPECTS, outcome.aspect, &outcome.verdict, item);
+            .flatten()
+            .for_each(|answer| coverage.descriptor(answer));
+    }
+
+    fn compare(&mut self, reference: usize, items: &[Item], subject: &Heard, heard: &Heard) {
+        let reference = self.references[reference].name().to_owned();
+        for ((item, a), b) in items.iter().zip(&subject.streams).zip(&heard.streams) {
+            if let (Some(a), Some(b)) = (a, b) {
+                for outcome in streams::compare(a, b) {
+                    self.compared(&reference, item, &outcome);
                 }
-                (Err(error), _) => self.nonsense(&names.0, item, &error.to_string()),
-                (_, Err(error)) => self.nonsense(&names.1, item, &error.to_string()),
+            }
+        }
+        for ((item, a), b) in owners(items).zip(&subject.descriptors).zip(&heard.descriptors) {
+            if let (Some(a), Some(b)) = (a, b) {
+                self.compared(&reference, item, &streams::compare_descriptors(a, b));
             }
         }
     }
 
-    fn tally_descriptor(&mut self, answer: &[u8]) {
-        let Ok(answer) = DescriptorAnswer::parse(answer) else {
-            return;
-        };
-        match (&answer.split, &answer.remap) {
-            (Err(reason), _) | (_, Some(Err((reason, _)))) => self.counts.coverage.descriptor(*reason),
-            _ => {}
+    fn compared(&mut self, reference: &str, item: &Item, outcome: &Outcome) {
+        let subject = self.subject.name();
+        self.counts.compared(outcome, subject, reference);
+        if let Some((signature, summary)) = parted(outcome, subject, reference) {
+            self.found_over(item, signature, summary);
         }
     }
 
-    fn nonsense(&self, reader: &str, item: &Item, what: &str) {
-        let origin = self.origin(item.lane, item.index);
-        let signature = format!("reader {reader} answers nonsense");
-        self.found(
-            signature,
-            item.summary(format!("{reader}: {what}")),
-            Case::Stream(item.case.clone()),
-            Some(origin),
-        );
-    }
-
-    fn compared(
-        &mut self,
-        (subject, reference): &(String, String),
-        order: &[&'static str],
-        aspect: &'static str,
-        verdict: &Verdict,
-        item: &Item,
-    ) {
-        let at = order.iter().position(|known| *known == aspect).unwrap_or(0);
-        self.counts.compared(at, aspect, subject, reference, verdict);
-        if let Verdict::Differ(how) = verdict {
-            let signature = format!("{aspect}: {subject} vs {reference}: {how}");
-            let summary = item.summary(format!("{subject} and {reference} part at {aspect}: {how}"));
-            let origin = self.origin(item.lane, item.index);
-            self.found(signature, summary, Case::Stream(item.case.clone()), Some(origin));
-        }
-    }
-
-    fn replay(&mut self, item: &Item, answer: &[u8]) {
-        let Ok(answer) = StreamAnswer::parse(answer) else {
-            return;
-        };
-        let (Some(Ok(words)), Ok(blob)) = (&answer.remap, wire::Blob::parse(&item.case.blob)) else {
-            return;
-        };
-        let replayed = Replayed {
-            objects: &item.case.objects,
-            words,
-            data: blob.data,
-            max_workgroups: item.case.max_workgroups,
-            window: item.case.window,
-            answer: &answer,
-        };
-        let commands = answer
-            .decode
-            .as_ref()
-            .and_then(|part| part.as_ref().ok())
-            .map_or(0, |list| list.len() as u64);
+    fn replay(&mut self, item: &Item, answer: &StreamAnswer) {
+        let decoded = answer.decode.as_ref().and_then(|part| part.as_ref().ok());
+        let commands = decoded.map_or(0, |list| list.len() as u64);
+        let subject = self.subject.name();
         for at in 0..self.engines.len() {
             let engine = &mut self.engines[at];
-            let Some(judged) = gpu::replay(engine, &replayed) else {
+            let Some((judged, outcome)) = gpu::replay(engine, &item.case, answer) else {
                 continue;
             };
-            let id = engine.id().to_owned();
-            let (driver, executes) = (engine.driver().to_owned(), engine.executes());
-            let row = self.counts.engines.entry(id.clone()).or_insert_with(|| EngineRow {
-                engine: id.clone(),
-                driver,
-                executes,
+            let id = engine.id();
+            let row = self.counts.engines.entry(id.to_owned());
+            let row = row.or_insert_with(|| EngineRow {
+                engine: id.to_owned(),
+                driver: engine.driver().to_owned(),
+                executes: engine.executes(),
                 ..EngineRow::default()
             });
-            gpu::count(row, commands, &judged);
-            if matches!(judged.cell, Cell::GotThrough | Cell::OverRefusal) {
-                let subject = self.subject.name();
-                let signature = format!("gpu: {subject} on {id}: {}", judged.what);
+            gpu::count(row, commands, &judged, &outcome);
+            if let Some(signature) = judged.signature(subject, id) {
                 let summary = format!("{subject} against {id}: {}: {}", judged.what, judged.detail);
-                let origin = self.origin(item.lane, item.index);
-                self.found(signature, summary, Case::Stream(item.case.clone()), Some(origin));
+                self.found_over(item, signature, summary);
             }
         }
     }
 
-    fn layouts(&mut self, round: u64) {
-        let since = Instant::now();
-        let indices = self.shared.indices(Lane::Layouts, round);
-        for index in indices.clone() {
-            let Some(case) = self.make(Lane::Layouts, index, |u| {
-                generators::layout::layout_case(u).map(|(case, faults)| Made { case, faults })
-            }) else {
-                continue;
-            };
-            self.layout(index, case);
-        }
-        self.counts.time(Lane::Layouts, indices.end - indices.start, since);
-    }
-
-    fn layout(&mut self, index: u64, case: LayoutCase) {
-        let answer = self.layout_subject.answer(&case);
+    fn layout(&mut self, index: u64, case: &LayoutCase) {
+        let answer = self.layout_subject.answer(case);
         if answer.stages.iter().any(|stage| stage.1.is_ok()) {
             self.counts.coverage.bindings(case.groups.iter().flatten().flatten());
         }
+        let subject = self.layout_subject.name();
         for at in 0..self.layout_references.len() {
-            let reference = self.layout_references[at].answer(&case);
-            let subject = self.layout_subject.name().to_owned();
-            let name = self.layout_references[at].name().to_owned();
+            let reference = self.layout_references[at].answer(case);
+            let name = self.layout_references[at].name();
             for outcome in slots::compare(&answer, &reference) {
-                let order = slots::ASPECTS
-                    .iter()
-                    .position(|known| *known == outcome.aspect)
-                    .unwrap_or(0);
-                self.counts.compared(
-                    streams::ASPECTS.len() + order,
-                    outcome.aspect,
-                    &subject,
-                    &name,
-                    &outcome.verdict,
-                );
-                if let Verdict::Differ(how) = outcome.verdict {
-                    let signature = format!("{}: {subject} vs {name}: {how}", outcome.aspect);
-                    let summary = format!("{subject} and {name} part at {}: {how}", outcome.aspect);
-                    self.found(
-                        signature,
-                        summary,
-                        Case::Layout(case.clone()),
-                        Some(self.origin(Lane::Layouts, index)),
-                    );
+                self.counts.compared(&outcome, subject, name);
+                if let Some((signature, summary)) = parted(&outcome, subject, name) {
+                    self.found((Lane::Layouts, index), Case::Layout(case.clone()), signature, summary);
                 }
             }
         }
     }
 
-    fn shaders(&mut self, round: u64) {
-        let since = Instant::now();
-        let indices = self.shared.indices(Lane::Shaders, round);
-        for index in indices.clone() {
-            let Some(case) = self.make(Lane::Shaders, index, |u| {
-                generators::wgsl::shader_case(u).map(|(case, faults)| Made { case, faults })
-            }) else {
-                continue;
-            };
-            self.shader(index, case);
-        }
-        self.counts.time(Lane::Shaders, indices.end - indices.start, since);
-    }
-
-    fn shader(&mut self, index: u64, case: LayoutCase) {
-        let origin = Some(self.origin(Lane::Shaders, index));
+    fn shader(&mut self, index: u64, case: &LayoutCase) {
+        let found = |signature, summary| {
+            self.found((Lane::Shaders, index), Case::Layout(case.clone()), signature, summary);
+        };
         // naga is not ours: a panic of its is a finding, and the campaign goes on.
-        let Ok(checked) = catch_unwind(AssertUnwindSafe(|| msl::check(&case))) else {
-            self.found(
-                "msl: naga panicked".into(),
-                "naga panicked".into(),
-                Case::Layout(case),
-                origin,
-            );
+        let Ok(checked) = catch_unwind(AssertUnwindSafe(|| msl::check(case))) else {
+            found("msl: naga panicked".into(), "naga panicked".into());
             return;
         };
-        self.counts.msl.translated += checked.translated;
-        self.counts.msl.arguments += checked.arguments;
-        for (reason, count) in checked.refused {
-            *self.counts.msl.refused.entry(reason).or_default() += count;
-        }
-        for problem in checked.problems {
-            let signature = format!(
-                "msl: property {} in a {} shader",
-                problem.property,
-                problem.stage.name()
-            );
+        for problem in &checked.problems {
             let summary = format!("entry point {}: {}", problem.entry_point, problem.detail);
-            self.found(signature, summary, Case::Layout(case.clone()), origin.clone());
+            found(problem.signature(), summary);
         }
+        self.counts.msl.add(&Msl {
+            translated: checked.translated,
+            arguments: checked.arguments,
+            refused: checked.refused,
+        });
     }
 }
 
-fn batch_of(items: &[Item]) -> Batch {
-    let descriptors = items.iter().flat_map(|item| {
-        let query = |bytes: &Vec<u8>| DescriptorQuery {
-            bytes: bytes.clone(),
-            id_map: item.case.id_map.clone(),
-        };
-        item.case.descriptors.iter().map(query)
-    });
-    Batch {
-        streams: items.iter().map(|item| StreamQuery::of(&item.case)).collect(),
-        descriptors: descriptors.collect(),
-    }
+/// The signature and the summary of an outcome in which two readers part.
+fn parted(outcome: &Outcome, subject: &str, reference: &str) -> Option<(String, String)> {
+    let Verdict::Differ(how) = &outcome.verdict else {
+        return None;
+    };
+    let summary = format!("{subject} and {reference} part at {}: {how}", outcome.aspect);
+    Some((outcome.signature(subject, reference)?, summary))
 }
 
-/// Asks and hears; a panic is a failure like any other.
-pub fn ask_guarded(reader: &mut dyn StreamReader, batch: &Batch) -> Result<BatchAnswers, ReaderFailed> {
-    let answered = catch_unwind(AssertUnwindSafe(|| reader.ask(batch).and_then(|()| reader.hear())));
-    answered.unwrap_or_else(|_| {
-        Err(ReaderFailed {
-            reader: reader.name().to_owned(),
-            why: "it panicked".into(),
-        })
-    })
+/// The item of each descriptor of a batch.
+fn owners(items: &[Item]) -> impl Iterator<Item = &Item> {
+    items
+        .iter()
+        .flat_map(|item| std::iter::repeat_n(item, item.case.descriptors.len()))
 }

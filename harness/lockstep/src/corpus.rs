@@ -8,22 +8,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::campaign::ask_guarded;
 use crate::case::{Case, CaseFile, EntryExpect, Expect, LayoutCase, LayoutExpect, StreamCase, StreamExpect};
-use crate::cli::repro::place;
 use crate::findings::{case_text, read_case, slug, write_case};
 use crate::gpu::engine::Engine;
 use crate::gpu::{Outcome, TroubleKind};
 use crate::msl::arguments::{Access, read};
 use crate::msl::safety;
-use crate::oracles::gpu::{Cell, Replayed, replay_outcome};
-use crate::oracles::streams::Verdict;
-use crate::oracles::{msl, slots, streams};
+use crate::oracles::{gpu, msl, slots, streams};
 use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
-use crate::readers::native::Native;
+use crate::readers::ask;
+use crate::readers::native::{self, Native};
 use crate::readers::replay_js;
 use crate::readers::slot_model::SlotModel;
-use crate::readers::{Batch, DescriptorQuery, LayoutAnswer, LayoutReader, StageSlots, StreamQuery, StreamReader};
+use crate::readers::{LayoutAnswer, LayoutReader, StageSlots, StreamReader};
 use crate::setup::Parts;
 
 /// The case files among `paths`: a file as it is, a folder's `*.json` in the order of their names.
@@ -177,65 +174,41 @@ impl Judge {
             engines: Vec::new(),
             differences: Vec::new(),
         };
-        let answers = self.answers(case, &mut observed.differences);
-        let Some(((_, subject, descriptors), references)) = answers.split_first() else {
-            return observed;
-        };
-        for (name, answer, others) in references {
-            let outcomes = streams::compare(subject, answer).into_iter();
-            let pairs = descriptors.iter().zip(others);
-            for outcome in outcomes.chain(pairs.map(|(a, b)| streams::compare_descriptors(a, b))) {
-                if let Verdict::Differ(how) = outcome.verdict {
-                    let aspect = outcome.aspect;
-                    observed.differences.push(format!("{aspect}: native vs {name}: {how}"));
-                }
+        let mut answers = Vec::new();
+        for reader in &mut self.readers {
+            match ask::case(reader.as_mut(), case) {
+                Ok(answer) => answers.push((reader.name().to_owned(), answer)),
+                Err(none) => observed.differences.push(none.to_string()),
             }
         }
+        // The native one is the first, unless it failed.
+        let first = answers.split_first().filter(|((name, _), _)| name == native::NAME);
+        let Some(((_, native), references)) = first else {
+            return observed;
+        };
+        for (name, answer) in references {
+            let outcomes = streams::compare_case(native, answer);
+            let parted = outcomes.iter().filter_map(|outcome| outcome.signature("native", name));
+            observed.differences.extend(parted);
+        }
+        let Some(subject) = &native.stream else {
+            return observed;
+        };
         observed.engines = self.replays(case, subject, &mut observed.differences);
-        let expect = stream_words(subject, descriptors);
+        let expect = stream_words(subject, &native.descriptors);
         observed.expect = Expect::Stream(engine_words(expect, &observed.engines, &mut observed.differences));
         observed
     }
 
-    /// The answers of the readers that gave one; the first is the native one.
-    fn answers(&mut self, case: &StreamCase, wrong: &mut Vec<String>) -> Vec<Answers> {
-        let descriptor = |bytes: &Vec<u8>| DescriptorQuery {
-            bytes: bytes.clone(),
-            id_map: case.id_map.clone(),
-        };
-        let batch = Batch {
-            streams: vec![StreamQuery::of(case)],
-            descriptors: case.descriptors.iter().map(descriptor).collect(),
-        };
-        let mut answers = Vec::new();
-        for reader in &mut self.readers {
-            match parsed(reader.as_mut(), &batch) {
-                Ok(answer) => answers.push(answer),
-                Err(why) => wrong.push(why),
-            }
-        }
-        answers
-    }
-
     /// Replays on each engine.
     fn replays(&mut self, case: &StreamCase, subject: &StreamAnswer, wrong: &mut Vec<String>) -> Vec<Replay> {
-        let words = subject.remap.as_ref().and_then(|remap| remap.as_ref().ok());
-        let replayed = words.zip(wire::Blob::parse(&case.blob).ok());
-        let replayed = replayed.map(|(words, blob)| Replayed {
-            objects: &case.objects,
-            words,
-            data: blob.data,
-            max_workgroups: case.max_workgroups,
-            window: case.window,
-            answer: subject,
-        });
         let mut replays = Vec::new();
         for engine in &mut self.engines {
-            let done = replayed.as_ref().and_then(|replayed| replay_outcome(engine, replayed));
+            let done = gpu::replay(engine, case, subject);
             if let Some((judged, _)) = &done
-                && matches!(judged.cell, Cell::GotThrough | Cell::OverRefusal)
+                && let Some(signature) = judged.signature("native", engine.id())
             {
-                wrong.push(format!("{}: {}: {}", engine.id(), judged.what, judged.detail));
+                wrong.push(format!("{signature}: {}", judged.detail));
             }
             replays.push(Replay {
                 engine: engine.id().to_owned(),
@@ -245,20 +218,6 @@ impl Judge {
         }
         replays
     }
-}
-
-type Answers = (String, StreamAnswer, Vec<DescriptorAnswer>);
-
-fn parsed(reader: &mut dyn StreamReader, batch: &Batch) -> Result<Answers, String> {
-    let heard = ask_guarded(reader, batch).map_err(|failed| failed.to_string())?;
-    let nonsense = |error: crate::readers::answer::NotAnAnswer| format!("{}: {error}", reader.name());
-    let stream = heard.streams.first().map_or(&[][..], Vec::as_slice);
-    let descriptors = heard.descriptors.iter().map(|bytes| DescriptorAnswer::parse(bytes));
-    Ok((
-        reader.name().to_owned(),
-        StreamAnswer::parse(stream).map_err(nonsense)?,
-        descriptors.collect::<Result<_, _>>().map_err(nonsense)?,
-    ))
 }
 
 // Answers in words.
@@ -331,12 +290,11 @@ fn engine_words(expect: StreamExpect, replays: &[Replay], wrong: &mut Vec<String
 fn layout(case: &LayoutCase) -> Observed {
     let native = LayoutReader::answer(&mut Native::default(), case);
     let model = SlotModel.answer(case);
-    let mut differences = Vec::new();
-    for outcome in slots::compare(&native, &model) {
-        if let Verdict::Differ(how) = outcome.verdict {
-            differences.push(format!("{}: native vs slot-model: {how}", outcome.aspect));
-        }
-    }
+    let outcomes = slots::compare(&native, &model);
+    let parted = outcomes
+        .iter()
+        .filter_map(|outcome| outcome.signature("native", "slot-model"));
+    let mut differences: Vec<String> = parted.collect();
     let shader = shader_words(case, &mut differences);
     let slots = slot_words(&native);
     Observed {
@@ -356,7 +314,7 @@ fn stage_words(slots: &Result<StageSlots, String>) -> BTreeMap<String, String> {
         Ok(slots) => slots,
         Err(words) => return BTreeMap::from([("refused".to_owned(), words.clone())]),
     };
-    let bound = slots.slots.iter().map(|(&at, found)| (binding(at), place(found)));
+    let bound = slots.slots.iter().map(|(&at, found)| (binding(at), found.to_string()));
     let sizes = slots
         .sizes_slot
         .map(|slot| ("_buffer_sizes".to_owned(), format!("buffer {slot}")));

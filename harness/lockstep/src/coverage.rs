@@ -8,7 +8,9 @@ use wire::{Arg, ArgKind, Context, Op, Reason};
 use crate::case::Stage;
 use crate::generators::edges::{FAMILIES, Family};
 use crate::generators::faults::{LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE};
-use crate::report::results::{Coverage, Grid};
+use crate::generators::loose::after;
+use crate::readers::answer::{DescriptorAnswer, StreamAnswer};
+use crate::report::results::{Coverage, Grid, add_counts};
 
 /// Counts while a campaign runs. Workers have one each; they add up.
 #[derive(Clone, Debug, Default)]
@@ -85,39 +87,52 @@ impl Tally {
         *self.cells.entry((table, row, column)).or_default() += 1;
     }
 
-    /// A stream that Decode accepted.
-    pub fn commands(&mut self, words: &[u32], data_len: u32) {
+    /// A stream, by what a reader answered.
+    pub fn stream(&mut self, blob: &[u8], answer: &StreamAnswer) {
+        if let Err(reason) = answer.blob {
+            self.single(Table::Blob, &BLOB, reason);
+        }
+        if let (Some(Ok(_)), Ok(blob)) = (&answer.decode, wire::Blob::parse(blob)) {
+            self.commands(&blob.words, blob.data.len() as u32);
+        }
+        let decode = answer.decode.as_ref().and_then(|part| part.as_ref().err());
+        let remap = answer.remap.as_ref().and_then(|part| part.as_ref().err());
+        // Remap repeats what Decode refuses; it is counted where it adds something.
+        let remap = remap.filter(|_| decode.is_none());
+        let ranges = answer.ranges.as_ref().and_then(|part| part.as_ref().err());
+        for refused in [decode, remap, ranges].into_iter().flatten() {
+            self.refused(refused.op, refused.reason);
+        }
+        if let Some(Err(refused)) = answer.read_check {
+            self.single(Table::ReadCheck, &READ_CHECK, refused.reason);
+        }
+    }
+
+    /// A descriptor, by what a reader answered.
+    pub fn descriptor(&mut self, answer: &DescriptorAnswer) {
+        if let (Err(reason), _) | (_, Some(Err((reason, _)))) = (&answer.split, &answer.remap) {
+            self.single(Table::Descriptor, &DESCRIPTOR, *reason);
+        }
+    }
+
+    /// The commands of a stream that Decode accepted.
+    fn commands(&mut self, words: &[u32], data_len: u32) {
         let mut context = Context::Outside;
         for cmd in wire::commands(words, data_len).map_while(Result::ok) {
             let column = CONTEXTS.iter().position(|known| known.0 == context);
             if let (Some(row), Some(column)) = (op_row(cmd.op), column) {
                 self.add(Table::Context, row, column);
             }
-            context = crate::generators::loose::after(context, cmd.op);
+            context = after(context, cmd.op);
         }
     }
 
     /// A refusal of Decode, Remap or CheckRanges.
-    pub fn refused(&mut self, op: Option<Op>, reason: Reason) {
+    fn refused(&mut self, op: Option<Op>, reason: Reason) {
         let row = op.map_or(Some(Op::ALL.len()), op_row);
         if let (Some(row), Some(column)) = (row, COMMAND.iter().position(|&known| known == reason)) {
             self.add(Table::Reason, row, column);
         }
-    }
-
-    /// A blob that was refused.
-    pub fn blob(&mut self, reason: Reason) {
-        self.single(Table::Blob, &BLOB, reason);
-    }
-
-    /// A refusal of the read check.
-    pub fn read_check(&mut self, reason: Reason) {
-        self.single(Table::ReadCheck, &READ_CHECK, reason);
-    }
-
-    /// A descriptor that was refused.
-    pub fn descriptor(&mut self, reason: Reason) {
-        self.single(Table::Descriptor, &DESCRIPTOR, reason);
     }
 
     fn single(&mut self, table: Table, reasons: &[Reason], reason: Reason) {
@@ -152,15 +167,9 @@ impl Tally {
 
     /// Adds another worker's counts.
     pub fn merge(&mut self, other: Tally) {
-        for (cell, count) in other.cells {
-            *self.cells.entry(cell).or_default() += count;
-        }
-        for (fault, count) in other.faults {
-            *self.faults.entry(fault).or_default() += count;
-        }
-        for (family, count) in other.edges {
-            *self.edges.entry(family).or_default() += count;
-        }
+        add_counts(&mut self.cells, &other.cells);
+        add_counts(&mut self.faults, &other.faults);
+        add_counts(&mut self.edges, &other.edges);
     }
 
     fn grid(

@@ -80,6 +80,16 @@ impl Findings {
         self.rows.contains_key(signature)
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// The rows of the report, in the order in which they were found.
     pub fn rows(&self) -> Vec<FindingRow> {
         let mut rows: Vec<FindingRow> = self.rows.values().cloned().collect();

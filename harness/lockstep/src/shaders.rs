@@ -17,7 +17,7 @@ use wgpu_types::{
     TextureSampleType, TextureViewDimension,
 };
 
-use crate::case::{Stage, System};
+use crate::case::{Platform, Stage, System};
 use crate::oracles::msl::{Checked, Entry, Settings, Source, language_version, slots};
 
 /// The macOS versions that a file is checked at: the newest of slots.md, section 3, and the first with Metal.
@@ -212,11 +212,11 @@ fn check_entry_point(source: &Source<'_>, entry: &Entry) -> EntryPointReport {
     let overrides = missing_overrides(module);
     for (major, minor) in SYSTEMS {
         let system = System {
-            platform: "macos".to_owned(),
+            platform: Platform::MacOs,
             major,
             minor,
         };
-        let version = language_version(&system).unwrap_or_default();
+        let version = language_version(&system);
         let settings = Settings {
             groups: &groups,
             version,

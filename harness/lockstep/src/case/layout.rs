@@ -33,12 +33,38 @@ pub struct Shader {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct System {
-    /// `macos`, `ios`, `tvos` or `visionos`.
-    pub platform: String,
+    /// Its platform.
+    pub platform: Platform,
     /// As in `NSProcessInfo.operatingSystemVersion`.
     pub major: u32,
     /// As in `NSProcessInfo.operatingSystemVersion`.
     pub minor: u32,
+}
+
+/// The platforms that slots.md section 3 tells apart, in files by their names in lower case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Platform {
+    /// macOS.
+    MacOs,
+    /// iOS, and iPadOS with it.
+    Ios,
+    /// tvOS.
+    TvOs,
+    /// visionOS.
+    VisionOs,
+}
+
+impl Platform {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Platform::MacOs => "macos",
+            Platform::Ios => "ios",
+            Platform::TvOs => "tvos",
+            Platform::VisionOs => "visionos",
+        }
+    }
 }
 
 /// The stages that Metal has argument tables for, in the order in which answers list them.
@@ -92,5 +118,23 @@ impl Stage {
             Stage::Task => "task",
             Stage::Mesh => "mesh",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn platforms_are_read_by_their_names_and_no_others() {
+        for platform in [Platform::MacOs, Platform::Ios, Platform::TvOs, Platform::VisionOs] {
+            assert_eq!(
+                serde_json::to_value(platform).expect("a text"),
+                platform.name(),
+                "{platform:?}"
+            );
+        }
+        let error = serde_json::from_str::<Platform>("\"plan9\"").expect_err("no platform");
+        assert!(error.to_string().contains("`macos`, `ios`, `tvos`"), "{error}");
     }
 }

@@ -8,7 +8,7 @@ mod layout;
 mod stream;
 
 pub use expect::{EntryExpect, Expect, LayoutExpect, StreamExpect};
-pub use layout::{LayoutCase, Shader, Stage, System};
+pub use layout::{LayoutCase, Platform, Shader, Stage, System};
 pub use stream::{BufferFacts, Object, StreamCase, buffer_facts};
 
 use serde::{Deserialize, Serialize};
@@ -41,12 +41,7 @@ impl Case {
                     false => Err("objects: an id twice, or 0".into()),
                 }
             }
-            Case::Layout(case) => match case.system.platform.as_str() {
-                "macos" | "ios" | "tvos" | "visionos" => Ok(()),
-                other => Err(format!(
-                    "system: no platform `{other}`; there are macos, ios, tvos and visionos"
-                )),
-            },
+            Case::Layout(_) => Ok(()),
         }
     }
 }

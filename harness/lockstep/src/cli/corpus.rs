@@ -9,9 +9,8 @@ use crate::case::{Case, Expect};
 use crate::corpus::{Judge, files};
 use crate::coverage::Tally;
 use crate::findings::read_case;
-use crate::readers::answer::StreamAnswer;
+use crate::readers::ask;
 use crate::readers::native::Native;
-use crate::readers::{Batch, StreamQuery, StreamReader};
 use crate::report::results::Grid;
 use crate::setup;
 
@@ -106,7 +105,11 @@ fn stats(out: &mut dyn Write) -> anyhow::Result<u8> {
         match &file.case {
             Case::Stream(case) => {
                 streams += 1;
-                count(&StreamQuery::of(case), &mut tally)?;
+                let answers = ask::case(&mut Native::default(), case)?;
+                answers
+                    .stream
+                    .iter()
+                    .for_each(|answer| tally.stream(&case.blob, answer));
             }
             Case::Layout(case) => {
                 layouts += 1;
@@ -136,29 +139,6 @@ fn stats(out: &mut dyn Write) -> anyhow::Result<u8> {
     )?;
     covered("binding types", &grids(&["binding type by stage"]), false, out)?;
     Ok(CLEAN)
-}
-
-fn count(query: &StreamQuery, tally: &mut Tally) -> anyhow::Result<()> {
-    let mut native = Native::default();
-    native.ask(&Batch {
-        streams: vec![query.clone()],
-        descriptors: Vec::new(),
-    })?;
-    let answer = StreamAnswer::parse(&native.hear()?.streams[0])?;
-    if let Err(reason) = answer.blob {
-        tally.blob(reason);
-    }
-    if let (Some(Ok(_)), Ok(blob)) = (&answer.decode, wire::Blob::parse(&query.blob)) {
-        tally.commands(&blob.words, blob.data.len() as u32);
-    }
-    let remap = answer.remap.and_then(Result::err);
-    for refused in remap.into_iter().chain(answer.ranges.and_then(Result::err)) {
-        tally.refused(refused.op, refused.reason);
-    }
-    if let Some(Err(refused)) = answer.read_check {
-        tally.read_check(refused.reason);
-    }
-    Ok(())
 }
 
 /// One line: how many of the rows (or columns) of `grids` a case reached, and the names of the others.

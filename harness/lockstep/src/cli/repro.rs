@@ -4,21 +4,18 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::{CLEAN, FOUND};
-use crate::campaign::ask_guarded;
 use crate::case::{Case, CaseFile, LayoutCase, Origin, StreamCase};
 use crate::findings::read_case;
 use crate::generators;
 use crate::gpu::engine::Engine;
-use crate::oracles::gpu::{self, Cell, Replayed};
-use crate::oracles::streams::Verdict;
+use crate::oracles::gpu::{self, Cell};
 use crate::oracles::{msl, slots, streams};
-use crate::readers::answer::{DescriptorAnswer, NotAnAnswer, Refused, StreamAnswer};
-use crate::readers::native::Native;
+use crate::readers::answer::{Refused, StreamAnswer};
+use crate::readers::ask::{self, CaseAnswers};
+use crate::readers::native::{self, Native};
 use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
-use crate::readers::{
-    Batch, BatchAnswers, DescriptorQuery, LayoutAnswer, LayoutReader, Place, StreamQuery, StreamReader, replay_js,
-};
+use crate::readers::{LayoutAnswer, LayoutReader, StreamReader, replay_js};
 use crate::setup;
 use crate::text::disassemble;
 
@@ -57,6 +54,7 @@ fn origin(text: &str) -> Result<Origin, String> {
 }
 
 /// What a case shows when it is run again.
+#[derive(Default)]
 struct Shown {
     text: String,
     /// Signatures of the differences; without one the case shows nothing.
@@ -144,78 +142,32 @@ fn readers(parts: &setup::Parts, outside: &[Outside], text: &mut String) -> Vec<
     readers
 }
 
-/// A reader's answers to one stream, none where it does not answer streams, and to its descriptors.
-type Answers = (Option<StreamAnswer>, Vec<DescriptorAnswer>);
-
-fn parse(heard: &BatchAnswers) -> Result<Answers, NotAnAnswer> {
-    let stream = heard.streams.first().map(|bytes| StreamAnswer::parse(bytes));
-    let descriptors = heard.descriptors.iter().map(|bytes| DescriptorAnswer::parse(bytes));
-    Ok((stream.transpose()?, descriptors.collect::<Result<_, _>>()?))
-}
-
 fn show_stream(case: &StreamCase, parts: &setup::Parts, outside: &[Outside]) -> Shown {
-    let mut shown = Shown {
-        text: String::new(),
-        signatures: Vec::new(),
-    };
-    let mut readers = readers(parts, outside, &mut shown.text);
-    let batch = Batch {
-        streams: vec![StreamQuery::of(case)],
-        descriptors: case
-            .descriptors
-            .iter()
-            .map(|bytes| DescriptorQuery {
-                bytes: bytes.clone(),
-                id_map: case.id_map.clone(),
-            })
-            .collect(),
-    };
-    let mut answers = Vec::new();
-    let mut descriptors = Vec::new();
-    for reader in &mut readers {
-        match ask_guarded(reader.as_mut(), &batch) {
-            Ok(heard) => match parse(&heard) {
-                Ok((stream, split)) => {
-                    answers.extend(stream.map(|stream| (reader.name().to_owned(), stream)));
-                    descriptors.push((reader.name().to_owned(), split));
-                }
-                Err(error) => {
-                    let _ = writeln!(shown.text, "{}: {error}", reader.name());
-                    shown
-                        .signatures
-                        .push(format!("reader {} answers nonsense", reader.name()));
-                }
-            },
-            Err(failed) => {
-                let _ = writeln!(shown.text, "{failed}");
-                shown.signatures.push(format!("reader {} failed", failed.reader));
+    let mut shown = Shown::default();
+    let mut answers: Vec<(String, CaseAnswers)> = Vec::new();
+    for mut reader in readers(parts, outside, &mut shown.text) {
+        match ask::case(reader.as_mut(), case) {
+            Ok(answer) => answers.push((reader.name().to_owned(), answer)),
+            Err(none) => {
+                let _ = writeln!(shown.text, "{none}");
+                shown.signatures.push(none.signature());
             }
         }
     }
-    let Some((_, subject)) = answers.first().cloned() else {
+    // The native one is the first, unless it failed.
+    let first = answers.split_first().filter(|((name, _), _)| name == native::NAME);
+    let Some(((_, native), references)) = first else {
         return shown;
     };
-    show_words(case, &subject, &mut shown.text);
+    let Some(subject) = &native.stream else { return shown };
+    show_words(case, subject, &mut shown.text);
     side_by_side(&answers, &mut shown.text);
-    for (reference, answer) in &answers[1..] {
-        for outcome in streams::compare(&subject, answer) {
-            if let Verdict::Differ(how) = outcome.verdict {
-                shown
-                    .signatures
-                    .push(format!("{}: native vs {reference}: {how}", outcome.aspect));
-            }
-        }
+    for (name, answer) in references {
+        let outcomes = streams::compare_case(native, answer);
+        let parted = outcomes.iter().filter_map(|outcome| outcome.signature("native", name));
+        shown.signatures.extend(parted);
     }
-    for (reference, other) in descriptors.iter().skip(1) {
-        for (a, b) in descriptors[0].1.iter().zip(other) {
-            if let Verdict::Differ(how) = streams::compare_descriptors(a, b).verdict {
-                shown
-                    .signatures
-                    .push(format!("descriptor: native vs {reference}: {how}"));
-            }
-        }
-    }
-    show_engines(case, &subject, &mut shown);
+    show_engines(case, subject, &mut shown);
     shown
 }
 
@@ -254,77 +206,59 @@ fn show_words(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
     text.push('\n');
 }
 
-fn side_by_side(answers: &[(String, StreamAnswer)], text: &mut String) {
-    const WIDTH: usize = 38;
-    let row = |text: &mut String, name: &str, cells: Vec<String>| {
-        let _ = write!(text, "{name:<11}");
-        for cell in &cells {
-            let _ = write!(text, "  {cell:<WIDTH$}");
-        }
-        text.truncate(text.trim_end().len());
-        text.push('\n');
-    };
-    row(text, "", answers.iter().map(|answer| answer.0.clone()).collect());
-    type Part = fn(&StreamAnswer) -> Option<String>;
-    let parts: [(&str, Part); 6] = [
-        ("header", |answer| {
-            Some(
-                answer
-                    .blob
-                    .map_or_else(|reason| reason.to_string(), |()| "accept".into()),
-            )
-        }),
-        ("decode", |answer| {
-            answer
-                .decode
-                .as_ref()
-                .map(|part| part_words(part, "word", |starts| format!("{} commands", starts.len())))
-        }),
-        ("remap", |answer| {
-            answer.remap.as_ref().map(|part| {
-                part_words(part, "word", |words| {
-                    format!("{} words, #{:08x}", words.len(), fingerprint(words))
-                })
-            })
-        }),
-        ("reads", |answer| {
-            answer.reads.as_ref().map(|reads| format!("{} reads", reads.len()))
-        }),
-        ("ranges", |answer| {
-            answer
-                .ranges
-                .as_ref()
-                .map(|part| part_words(part, "command", |()| String::new()))
-        }),
-        ("read check", |answer| {
-            answer
-                .read_check
-                .as_ref()
-                .map(|part| part_words(part, "read", |()| String::new()))
-        }),
-    ];
-    for (name, part) in parts {
-        row(
-            text,
-            name,
-            answers
-                .iter()
-                .map(|answer| part(&answer.1).unwrap_or_else(|| "-".into()))
-                .collect(),
-        );
+fn side_by_side(answers: &[(String, CaseAnswers)], text: &mut String) {
+    let streams: Vec<(&str, Vec<(&str, String)>)> = answers
+        .iter()
+        .filter_map(|(name, answer)| Some((name.as_str(), stream_words(answer.stream.as_ref()?))))
+        .collect();
+    row(text, "", streams.iter().map(|(name, _)| *name));
+    let parts = streams.first().map_or(&[][..], |(_, parts)| parts);
+    for (at, (part, _)) in parts.iter().enumerate() {
+        row(text, part, streams.iter().map(|(_, parts)| parts[at].1.as_str()));
     }
     text.push('\n');
 }
 
-fn part_words<T>(part: &Result<T, Refused>, place: &str, words: impl Fn(&T) -> String) -> String {
-    match part {
-        Ok(accepted) => format!("accept {}", words(accepted)).trim_end().to_owned(),
-        Err(refused) => format!(
-            "{} at {place} {}",
-            streams::refusal(refused.op, refused.reason),
-            refused.at
-        ),
+fn row<'a>(text: &mut String, name: &str, cells: impl Iterator<Item = &'a str>) {
+    const WIDTH: usize = 38;
+    let _ = write!(text, "{name:<11}");
+    for cell in cells {
+        let _ = write!(text, "  {cell:<WIDTH$}");
     }
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+}
+
+/// An answer, part by part.
+fn stream_words(answer: &StreamAnswer) -> Vec<(&'static str, String)> {
+    let header = answer.blob.map_err(|reason| reason.to_string());
+    let header = header.map_or_else(|reason| reason, |()| "accept".into());
+    let commands = |starts: &Vec<u32>| format!("{} commands", starts.len());
+    let rewritten = |words: &Vec<u32>| format!("{} words, #{:08x}", words.len(), fingerprint(words));
+    let reads = answer.reads.as_ref().map(|reads| format!("{} reads", reads.len()));
+    let nothing = |(): &()| String::new();
+    let parts = [
+        ("header", Some(header)),
+        ("decode", part_words(&answer.decode, "word", commands)),
+        ("remap", part_words(&answer.remap, "word", rewritten)),
+        ("reads", reads),
+        ("ranges", part_words(&answer.ranges, "command", nothing)),
+        ("read check", part_words(&answer.read_check, "read", nothing)),
+    ];
+    parts
+        .into_iter()
+        .map(|(name, words)| (name, words.unwrap_or_else(|| "-".into())))
+        .collect()
+}
+
+fn part_words<T>(part: &Option<Result<T, Refused>>, place: &str, words: impl Fn(&T) -> String) -> Option<String> {
+    Some(match part.as_ref()? {
+        Ok(accepted) => format!("accept {}", words(accepted)).trim_end().to_owned(),
+        Err(refused) => {
+            let refusal = streams::refusal(refused.op, refused.reason);
+            format!("{refusal} at {place} {}", refused.at)
+        }
+    })
 }
 
 /// So that two rewritten streams can be told apart in a table: FNV-1a over the words.
@@ -335,17 +269,9 @@ fn fingerprint(words: &[u32]) -> u32 {
 }
 
 fn show_engines(case: &StreamCase, subject: &StreamAnswer, shown: &mut Shown) {
-    let (Some(Ok(words)), Ok(blob)) = (&subject.remap, wire::Blob::parse(&case.blob)) else {
+    if subject.ranges.is_none() {
         return;
-    };
-    let replayed = Replayed {
-        objects: &case.objects,
-        words,
-        data: blob.data,
-        max_workgroups: case.max_workgroups,
-        window: case.window,
-        answer: subject,
-    };
+    }
     for id in Engine::available() {
         let mut engine = match Engine::open(&id.id) {
             Ok(engine) => engine,
@@ -354,7 +280,7 @@ fn show_engines(case: &StreamCase, subject: &StreamAnswer, shown: &mut Shown) {
                 continue;
             }
         };
-        let Some(judged) = gpu::replay(&mut engine, &replayed) else {
+        let Some((judged, _)) = gpu::replay(&mut engine, case, subject) else {
             continue;
         };
         let meaning = match judged.cell {
@@ -369,30 +295,21 @@ fn show_engines(case: &StreamCase, subject: &StreamAnswer, shown: &mut Shown) {
         if !judged.detail.is_empty() {
             let _ = writeln!(shown.text, "    {}", judged.detail.replace('\n', "\n    "));
         }
-        if matches!(judged.cell, Cell::GotThrough | Cell::OverRefusal) {
-            shown
-                .signatures
-                .push(format!("gpu: native on {}: {}", id.id, judged.what));
-        }
+        shown.signatures.extend(judged.signature("native", &id.id));
     }
     shown.text.push('\n');
 }
 
 fn show_layout(case: &LayoutCase) -> Shown {
-    let mut shown = Shown {
-        text: String::new(),
-        signatures: Vec::new(),
-    };
+    let mut shown = Shown::default();
     let native = LayoutReader::answer(&mut Native::default(), case);
     let model = SlotModel.answer(case);
     show_slots(&native, &model, &mut shown.text);
-    for outcome in slots::compare(&native, &model) {
-        if let Verdict::Differ(how) = outcome.verdict {
-            shown
-                .signatures
-                .push(format!("{}: native vs slot-model: {how}", outcome.aspect));
-        }
-    }
+    let outcomes = slots::compare(&native, &model);
+    let parted = outcomes
+        .iter()
+        .filter_map(|outcome| outcome.signature("native", "slot-model"));
+    shown.signatures.extend(parted);
     if let Some(shader) = &case.shader {
         let _ = writeln!(shown.text, "{}", shader.wgsl);
         let checked = msl::check(case);
@@ -406,11 +323,7 @@ fn show_layout(case: &LayoutCase) -> Shown {
         }
         for problem in checked.problems {
             let _ = writeln!(shown.text, "entry point {}: {}", problem.entry_point, problem.detail);
-            shown.signatures.push(format!(
-                "msl: property {} in a {} shader",
-                problem.property,
-                problem.stage.name()
-            ));
+            shown.signatures.push(problem.signature());
         }
     }
     shown
@@ -428,7 +341,7 @@ fn show_slots(native: &LayoutAnswer, model: &LayoutAnswer, text: &mut String) {
                 let bindings: std::collections::BTreeSet<_> = a.slots.keys().chain(b.slots.keys()).collect();
                 for at in bindings {
                     let name = format!("g{}b{}", at.0, at.1);
-                    let [a, b] = [a, b].map(|slots| slots.slots.get(at).map_or("-".into(), place));
+                    let [a, b] = [a, b].map(|slots| slots.slots.get(at).map_or("-".into(), ToString::to_string));
                     let mark = if a == b { ' ' } else { '>' };
                     let _ = writeln!(text, "{mark} {name:<14} {a:<37} {b}");
                 }
@@ -443,18 +356,4 @@ fn show_slots(native: &LayoutAnswer, model: &LayoutAnswer, text: &mut String) {
         }
     }
     text.push('\n');
-}
-
-/// A place in words.
-pub(crate) fn place(place: &Place) -> String {
-    let tables = [
-        ("buffer", place.buffer),
-        ("texture", place.texture),
-        ("sampler", place.sampler),
-    ];
-    let slots: Vec<String> = tables
-        .iter()
-        .filter_map(|(table, slot)| slot.map(|slot| format!("{table} {slot}")))
-        .collect();
-    format!("{}{}", slots.join(" "), if place.mutable { ", mutable" } else { "" })
 }

@@ -7,11 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{BAD, CLEAN, FOUND, color};
-use crate::campaign::{self, Budget, Cast, Maker, Plan, Progress};
+use crate::campaign::{self, Budget, Cast, Maker, Part, Plan, Progress, epoch_seconds};
 use crate::generators::Lane;
 use crate::gpu::engine::Engine;
 use crate::readers::native::Native;
@@ -68,40 +67,6 @@ pub struct Args {
     /// Say nothing while it runs
     #[arg(long)]
     quiet: bool,
-}
-
-/// A part of the job.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Part {
-    /// Streams through the readers
-    Streams,
-    /// Layouts through the slot readers, shaders through naga
-    Slots,
-    /// Streams through the engines
-    Gpu,
-}
-
-impl Part {
-    /// All of them.
-    pub const ALL: [Part; 3] = [Part::Streams, Part::Slots, Part::Gpu];
-
-    /// Its lanes.
-    pub fn lanes(self) -> &'static [Lane] {
-        match self {
-            Part::Streams => &[Lane::Streams, Lane::Raw],
-            Part::Slots => &[Lane::Layouts, Lane::Shaders],
-            Part::Gpu => &[Lane::Replays],
-        }
-    }
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Part::Streams => "streams",
-            Part::Slots => "slots",
-            Part::Gpu => "gpu",
-        }
-    }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -167,15 +132,10 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
 fn plan(args: &Args, out: &std::path::Path) -> Plan {
     let only: &[Part] = if args.only.is_empty() { &Part::ALL } else { &args.only };
     let parts = Part::ALL.into_iter().filter(|part| only.contains(part));
-    let clock = || {
-        std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .map_or(0, |since| since.as_secs())
-    };
     let (seed, budget, lanes) = match args.edges {
         true => (0, Budget::Edges, vec![Lane::Edges]),
         false => (
-            args.seed.unwrap_or_else(clock),
+            args.seed.unwrap_or_else(epoch_seconds),
             args.cases.map_or(Budget::Time(args.time), Budget::Cases),
             parts.flat_map(Part::lanes).copied().collect(),
         ),

@@ -11,7 +11,8 @@ use wgpu_types::{
     TextureFormat, TextureSampleType, TextureViewDimension,
 };
 
-use crate::case::{LayoutCase, Stage, System};
+use super::Made;
+use crate::case::{LayoutCase, Platform, Stage, System};
 
 /// A group of a layout: absent, or its entries.
 pub type Group = Option<Vec<BindGroupLayoutEntry>>;
@@ -73,11 +74,11 @@ const MIN_SIZES: [Option<NonZeroU64>; 4] = [None, NonZeroU64::new(4), NonZeroU64
 const GROUP_COUNTS: [usize; 16] = [0, 1, 2, 4, 1, 1, 2, 2, 3, 3, 3, 4, 5, 6, 7, 8];
 
 /// The platforms, and the versions from which slots.md section 3 gives each a newer language, newest first.
-const PLATFORMS: [(&str, &[(u32, u32)]); 4] = [
-    ("macos", MACOS),
-    ("ios", IOS),
-    ("tvos", IOS),
-    ("visionos", &[(26, 0), (2, 0), (1, 0)]),
+const PLATFORMS: [(Platform, &[(u32, u32)]); 4] = [
+    (Platform::MacOs, MACOS),
+    (Platform::Ios, IOS),
+    (Platform::TvOs, IOS),
+    (Platform::VisionOs, &[(26, 0), (2, 0), (1, 0)]),
 ];
 const MACOS: &[(u32, u32)] = &[
     (26, 0),
@@ -119,7 +120,7 @@ const ODD_VERSIONS: [(u32, u32); 8] = [
 ];
 
 /// A pipeline layout and a system, and the faults that were put in.
-pub fn layout_case(u: &mut Unstructured<'_>) -> Result<(LayoutCase, Vec<&'static str>)> {
+pub fn layout_case(u: &mut Unstructured<'_>) -> Result<Made<LayoutCase>> {
     let system = system(u, 0)?;
     let mut room = [TABLE_SIZES; Stage::ALL.len()];
     let mut groups = Vec::new();
@@ -127,14 +128,12 @@ pub fn layout_case(u: &mut Unstructured<'_>) -> Result<(LayoutCase, Vec<&'static
         groups.push(group(u, &mut room)?);
     }
     let faults = faults(u, &mut groups)?;
-    Ok((
-        LayoutCase {
-            groups,
-            system,
-            shader: None,
-        },
-        faults,
-    ))
+    let case = LayoutCase {
+        groups,
+        system,
+        shader: None,
+    };
+    Ok(Made { case, faults })
 }
 
 /// True in about `n` of 256 cases, and never once the bytes have run out.
@@ -161,11 +160,7 @@ pub(super) fn system(u: &mut Unstructured<'_>, newest: u8) -> Result<System> {
         _ if newest > 0 => (major + 100, 0),
         _ => *u.choose(&ODD_VERSIONS)?,
     };
-    Ok(System {
-        platform: platform.to_string(),
-        major,
-        minor,
-    })
+    Ok(System { platform, major, minor })
 }
 
 /// The version before the given one, as far as a comparison can tell.
@@ -467,7 +462,7 @@ mod tests {
         bytes
     }
 
-    fn case(index: u64) -> (LayoutCase, Vec<&'static str>) {
+    fn case(index: u64) -> Made<LayoutCase> {
         layout_case(&mut Unstructured::new(&bytes(index))).unwrap()
     }
 
@@ -523,7 +518,7 @@ mod tests {
         let mut faults = BTreeSet::new();
         let mut faulty = 0;
         for index in 0..CASES {
-            let (case, named) = case(index);
+            let Made { case, faults: named } = case(index);
             faulty += usize::from(!named.is_empty());
             faults.extend(named);
             for entry in entries(&case) {
@@ -549,7 +544,7 @@ mod tests {
     #[test]
     fn a_case_has_the_faults_it_names_and_no_other() {
         for index in 0..CASES {
-            let (case, named) = case(index);
+            let Made { case, faults: named } = case(index);
             let has = |fault| named.contains(&fault);
             assert_eq!(has("binding-array"), entries(&case).any(|entry| entry.count.is_some()));
             assert_eq!(
@@ -577,8 +572,8 @@ mod tests {
 
     #[test]
     fn bytes_may_run_out_anywhere() {
-        let (empty, faults) = layout_case(&mut Unstructured::new(&[])).unwrap();
-        assert!(empty.groups.is_empty() && faults.is_empty());
+        let empty = layout_case(&mut Unstructured::new(&[])).unwrap();
+        assert!(empty.case.groups.is_empty() && empty.faults.is_empty());
         for index in 0..200 {
             let bytes = bytes(index);
             for len in 0..100 {
@@ -595,7 +590,7 @@ mod tests {
         let mut read = 0;
         for bytes in &bytes {
             let mut u = Unstructured::new(bytes);
-            made += entries(&layout_case(&mut u).unwrap().0).count();
+            made += entries(&layout_case(&mut u).unwrap().case).count();
             read += bytes.len() - u.len();
         }
         let micros = start.elapsed().as_secs_f64() * 1e6 / CASES as f64;

@@ -99,14 +99,8 @@ pub fn case(origin: &Origin) -> Option<Made<Case>> {
         Lane::Streams => streams::stream_case(u).map(|made| made.map(Case::Stream)),
         Lane::Raw => raw::raw_case(u).map(|made| made.map(Case::Stream)),
         Lane::Replays => streams::replay_case(u).map(|made| made.map(Case::Stream)),
-        Lane::Layouts => layout::layout_case(u).map(|(case, faults)| Made {
-            case: Case::Layout(case),
-            faults,
-        }),
-        Lane::Shaders => wgsl::shader_case(u).map(|(case, faults)| Made {
-            case: Case::Layout(case),
-            faults,
-        }),
+        Lane::Layouts => layout::layout_case(u).map(|made| made.map(Case::Layout)),
+        Lane::Shaders => wgsl::shader_case(u).map(|made| made.map(Case::Layout)),
         Lane::Edges => {
             return edges::edge(origin.index).map(|edge| Made {
                 case: Case::Stream(edge.case),

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use wire::{Cmd, Op, Reason};
 
-use crate::case::{Object, buffer_facts};
+use crate::case::{Object, StreamCase, buffer_facts};
 use crate::gpu::engine::{Engine, Request};
 use crate::gpu::shadow::foretell;
 use crate::gpu::{Outcome, Trouble, TroubleKind};
@@ -51,52 +51,42 @@ pub struct Judged {
     pub not_foretold: u64,
 }
 
-/// A stream that Remap accepted, as the subject answered it.
-pub struct Replayed<'a> {
-    /// The replayer's table.
-    pub objects: &'a [Object],
-    /// The words that the subject rewrote.
-    pub words: &'a [u32],
-    /// The data.
-    pub data: &'a [u8],
-    /// The dispatch bound.
-    pub max_workgroups: u32,
-    /// The granted window.
-    pub window: u32,
-    /// The subject's answer.
-    pub answer: &'a StreamAnswer,
+impl Judged {
+    /// The signature of the finding that it is; none where CheckRanges was right, or nothing is shown.
+    pub fn signature(&self, subject: &str, engine: &str) -> Option<String> {
+        let wrong = matches!(self.cell, Cell::GotThrough | Cell::OverRefusal);
+        wrong.then(|| format!("gpu: {subject} on {engine}: {}", self.what))
+    }
 }
 
-/// Replays on `engine` and judges. `None` when the subject did not come to CheckRanges.
-pub fn replay(engine: &mut Engine, replayed: &Replayed<'_>) -> Option<Judged> {
-    Some(replay_outcome(engine, replayed)?.0)
-}
-
-/// The same, with what the engine did.
-pub fn replay_outcome(engine: &mut Engine, replayed: &Replayed<'_>) -> Option<(Judged, Outcome)> {
-    let ranges = replayed.answer.ranges?;
-    let reads = match replayed.answer.read_check {
-        Some(Ok(())) => replayed.answer.reads.as_deref().unwrap_or_default(),
+/// Replays a case on `engine` in the words that the subject rewrote, and judges; also what the engine did. `None` when the subject's
+/// `answer` did not come to CheckRanges.
+pub fn replay(engine: &mut Engine, case: &StreamCase, answer: &StreamAnswer) -> Option<(Judged, Outcome)> {
+    let words = answer.remap.as_ref()?.as_ref().ok()?;
+    let blob = wire::Blob::parse(&case.blob).ok()?;
+    let ranges = answer.ranges?;
+    let reads = match answer.read_check {
+        Some(Ok(())) => answer.reads.as_deref().unwrap_or_default(),
         _ => &[],
     };
     let request = Request {
-        objects: replayed.objects,
-        words: replayed.words,
-        data: replayed.data,
+        objects: &case.objects,
+        words,
+        data: blob.data,
         stop_after: ranges.err().map(|refused| refused.at as usize),
         reads,
-        window: replayed.window,
+        window: case.window,
     };
     let outcome = engine.replay(&request);
-    let cmds = wire::decode(replayed.words, replayed.data.len() as u32).ok()?;
+    let cmds = wire::decode(words, blob.data.len() as u32).ok()?;
     let judged = match ranges {
-        Err(refused) => judge_refused(&cmds, refused, replayed.max_workgroups, &outcome),
-        Ok(()) => judge_accepted(&cmds, replayed.objects, &outcome),
+        Err(refused) => judge_refused(&cmds, refused, case.max_workgroups, &outcome),
+        Ok(()) => judge_accepted(&cmds, &case.objects, &outcome),
     };
     if judged.cell != Cell::Sound || !engine.executes() {
         return Some((judged, outcome));
     }
-    Some((compare_bytes(replayed, reads, &outcome, judged), outcome))
+    Some((compare_bytes(&request, &outcome, judged), outcome))
 }
 
 fn judged(cell: Cell, what: impl Into<String>, detail: impl Into<String>) -> Judged {
@@ -220,8 +210,9 @@ fn rule(message: &str) -> &'static str {
         .map_or("other", |rule| rule.1)
 }
 
-fn compare_bytes(replayed: &Replayed<'_>, reads: &[wire::Read], outcome: &Outcome, sound: Judged) -> Judged {
-    let shadow = foretell(replayed.objects, replayed.words, replayed.data, reads, replayed.window);
+fn compare_bytes(request: &Request<'_>, outcome: &Outcome, sound: Judged) -> Judged {
+    let reads = request.reads;
+    let shadow = foretell(request.objects, request.words, request.data, reads, request.window);
     let mut judged = Judged {
         not_foretold: shadow.not_foretold.len() as u64,
         ..sound
@@ -286,10 +277,11 @@ fn first_difference(a: &[u8], b: &[u8]) -> Option<usize> {
     differs.or((a.len() != b.len()).then_some(a.len().min(b.len())))
 }
 
-/// Counts a judged replay.
-pub fn count(row: &mut EngineRow, commands: u64, judged: &Judged) {
+/// Counts a replay of so many commands.
+pub fn count(row: &mut EngineRow, commands: u64, judged: &Judged, outcome: &Outcome) {
     row.replays += 1;
     row.commands += commands;
+    row.devices_lost += u64::from(outcome.lost);
     row.bytes_compared += judged.bytes_compared;
     row.not_foretold += judged.not_foretold;
     let GpuTable {
@@ -310,5 +302,28 @@ pub fn count(row: &mut EngineRow, commands: u64, judged: &Judged) {
     } += 1;
     if judged.cell == Cell::LeftToDevice {
         *row.left_to_device.entry(judged.what.clone()).or_default() += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_device_is_counted() {
+        let mut row = EngineRow::default();
+        let lost = Outcome {
+            lost: true,
+            ..Outcome::default()
+        };
+        count(&mut row, 3, &judge_accepted(&[], &[], &lost), &lost);
+        count(
+            &mut row,
+            3,
+            &judge_accepted(&[], &[], &Outcome::default()),
+            &Outcome::default(),
+        );
+        assert_eq!((row.replays, row.commands, row.devices_lost), (2, 6, 1));
+        assert_eq!((row.table.got_through, row.table.sound), (1, 1));
     }
 }

@@ -28,7 +28,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use mslmap::{OsVersion, Platform, StageLayout};
+use mslmap::StageLayout;
 use naga::back::msl::{BindSamplerTarget, BindTarget, EntryPointError};
 use naga::valid::{FunctionInfo, GlobalUse, ModuleInfo};
 use naga::{AddressSpace, GlobalVariable, Handle, Module, ResourceBinding, TypeInner};
@@ -37,6 +37,8 @@ use wgpu_types::BindGroupLayoutEntry;
 use crate::case::{LayoutCase, Stage, System};
 use crate::msl::arguments::{Access, Argument, Reflection, SizeField, Table, read};
 use crate::msl::safety;
+use crate::readers::native;
+use crate::report::results::add_counts;
 
 mod version;
 
@@ -67,10 +69,17 @@ pub struct Problem {
     /// The entry point's stage; vertex when the shader as a whole is at fault.
     pub stage: Stage,
     /// The property of slots.md, section 4; 0 when there is nothing to hold against a property: WGSL that naga does not take,
-    /// MSL that cannot be read, a panic, an unknown system.
+    /// MSL that cannot be read, a panic.
     pub property: u8,
     /// What was found, and what was expected.
     pub detail: String,
+}
+
+impl Problem {
+    /// The signature of the finding that it is.
+    pub fn signature(&self) -> String {
+        format!("msl: property {} in a {} shader", self.property, self.stage.name())
+    }
 }
 
 /// An entry point, checked, with what the check was made on.
@@ -109,7 +118,7 @@ pub fn check(case: &LayoutCase) -> Checked {
 ///
 /// # Errors
 ///
-/// The shader as a whole is at fault, or the system is unknown.
+/// The shader as a whole is at fault.
 pub fn entry_points(case: &LayoutCase) -> Result<Vec<EntryReport>, String> {
     each_entry(case, |source, entry, settings| source.report(entry, settings))
 }
@@ -118,44 +127,28 @@ fn each_entry<T>(case: &LayoutCase, look: impl Fn(&Source<'_>, &Entry, &Settings
     let Some(shader) = &case.shader else {
         return Ok(Vec::new());
     };
-    let version = language_version(&case.system).ok_or_else(|| format!("`{}` is no platform", case.system.platform))?;
     let source = Source::new(&shader.wgsl)?;
     let groups: Vec<_> = case.groups.iter().map(Option::as_deref).collect();
     let settings = Settings {
         groups: &groups,
-        version,
+        version: language_version(&case.system),
         overrides: &shader.overrides,
     };
     let entries = source.entry_points();
     Ok(entries.iter().map(|entry| look(&source, entry, &settings)).collect())
 }
 
-/// The language version of a system; none for an unknown platform.
-pub fn language_version(system: &System) -> Option<(u8, u8)> {
-    let platform = match system.platform.as_str() {
-        "macos" => Platform::MacOs,
-        "ios" => Platform::Ios,
-        "tvos" => Platform::TvOs,
-        "visionos" => Platform::VisionOs,
-        _ => return None,
-    };
-    Some(mslmap::language_version(
-        platform,
-        OsVersion {
-            major: system.major,
-            minor: system.minor,
-            patch: 0,
-        },
-    ))
+/// The language version of a system.
+pub(crate) fn language_version(system: &System) -> (u8, u8) {
+    let (platform, os) = native::system(system);
+    mslmap::language_version(platform, os)
 }
 
 impl Checked {
     pub(crate) fn add(&mut self, other: Checked) {
         self.translated += other.translated;
         self.arguments += other.arguments;
-        for (reason, count) in other.refused {
-            *self.refused.entry(reason).or_default() += count;
-        }
+        add_counts(&mut self.refused, &other.refused);
         self.problems.extend(other.problems);
     }
 
@@ -993,7 +986,7 @@ mod tests {
         LayoutCase {
             groups: groups.iter().map(|entries| Some(entries.to_vec())).collect(),
             system: System {
-                platform: "macos".into(),
+                platform: crate::case::Platform::MacOs,
                 major,
                 minor,
             },
@@ -1057,9 +1050,6 @@ mod tests {
         assert_eq!(bad.problems.len(), 1);
         assert_eq!(bad.problems[0].property, 0);
         assert!(bad.problems[0].detail.contains("1:7"), "{}", bad.problems[0].detail);
-        let mut elsewhere = case(&[], (15, 0), "", &[]);
-        elsewhere.system.platform = "plan9".into();
-        assert_eq!(problems(&check(&elsewhere)), [(0, "`plan9` is no platform")]);
     }
 
     #[test]

@@ -6,24 +6,16 @@
 //! **Does not catch** what both read wrongly in slots.md, nor what naga makes of the options ([`super::msl`] looks at that), nor what is
 //! bound at a draw.
 
+use super::Outcome;
+use super::Verdict::{BothAccept, BothRefuse, Differ};
 use crate::case::Stage;
 use crate::readers::{LayoutAnswer, StageSlots};
 
 /// The parts that are compared, each a row of the report.
 pub const ASPECTS: [&str; 6] = ["slots", "bases", "sizes slot", "group slots", "version", "options"];
 
-/// How one aspect came out; one for each stage where it is a stage's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// One of [`ASPECTS`].
-    pub aspect: &'static str,
-    /// As in [`super::streams::Verdict`].
-    pub verdict: super::streams::Verdict,
-}
-
-/// Compares the subject's answer with a reference's.
+/// Compares the subject's answer with a reference's: an outcome for each aspect, and for each stage where it is a stage's.
 pub fn compare(subject: &LayoutAnswer, reference: &LayoutAnswer) -> Vec<Outcome> {
-    use super::streams::Verdict::{BothAccept, Differ};
     let mut outcomes = Vec::with_capacity(24);
     for ((stage, a), (_, b)) in subject.stages.iter().zip(&reference.stages) {
         compare_stage(*stage, a, b, &mut outcomes);
@@ -59,7 +51,6 @@ pub fn compare(subject: &LayoutAnswer, reference: &LayoutAnswer) -> Vec<Outcome>
 }
 
 fn outcome(aspect: &'static str, stage: Stage, same: bool) -> Outcome {
-    use super::streams::Verdict::{BothAccept, Differ};
     let verdict = if same {
         BothAccept
     } else {
@@ -74,7 +65,6 @@ fn compare_stage(
     reference: &Result<StageSlots, String>,
     outcomes: &mut Vec<Outcome>,
 ) {
-    use super::streams::Verdict::{BothRefuse, Differ};
     match (subject, reference) {
         (Ok(a), Ok(b)) => {
             outcomes.push(outcome("slots", stage, a.slots == b.slots));

@@ -10,7 +10,9 @@ use std::fmt::Debug;
 
 use wire::{Op, Reason};
 
+use super::{Outcome, Verdict};
 use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
+use crate::readers::ask::CaseAnswers;
 
 /// The parts that are compared, each a row of the report.
 pub const ASPECTS: [&str; 7] = [
@@ -22,26 +24,6 @@ pub const ASPECTS: [&str; 7] = [
     "read check",
     "descriptor",
 ];
-
-/// How one aspect of one case came out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// One of [`ASPECTS`].
-    pub aspect: &'static str,
-    /// Both accept alike, both refuse alike, or not.
-    pub verdict: Verdict,
-}
-
-/// See [`Outcome`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Both accept, with the same answer.
-    BothAccept,
-    /// Both refuse, with the same word, opcode and reason.
-    BothRefuse,
-    /// They differ: in few words, the same for each case of the same kind, first the subject's answer.
-    Differ(String),
-}
 
 /// Compares the subject's answer with a reference's, aspect by aspect. An aspect that neither came to is left out.
 pub fn compare(subject: &StreamAnswer, reference: &StreamAnswer) -> Vec<Outcome> {
@@ -113,6 +95,16 @@ pub fn refusal(op: Option<Op>, reason: Reason) -> String {
         Some(op) => format!("{reason} {op}"),
         None => reason.to_string(),
     }
+}
+
+/// Compares two readers' answers to one case, as far as both answer it.
+pub fn compare_case(subject: &CaseAnswers, reference: &CaseAnswers) -> Vec<Outcome> {
+    let streams = subject.stream.iter().zip(&reference.stream);
+    let descriptors = subject.descriptors.iter().zip(&reference.descriptors);
+    let streams = streams.flat_map(|(a, b)| compare(a, b));
+    streams
+        .chain(descriptors.map(|(a, b)| compare_descriptors(a, b)))
+        .collect()
 }
 
 /// Compares two answers to one descriptor.

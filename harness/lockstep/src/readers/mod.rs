@@ -1,6 +1,8 @@
-//! Readers: whatever answers a case. One file each; what they say is in [`answer`], how they are asked over a pipe in [`protocol`].
+//! Readers: whatever answers a case. One file each; what they say is in [`answer`], how they are asked in [`ask`] and, over a pipe, in
+//! [`protocol`].
 
 pub mod answer;
+pub mod ask;
 pub mod native;
 pub mod outside;
 pub mod process;
@@ -10,6 +12,7 @@ pub mod serve;
 pub mod slot_model;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use crate::case::{BufferFacts, LayoutCase, Stage, StreamCase, buffer_facts};
 
@@ -59,6 +62,23 @@ pub struct Batch {
     pub descriptors: Vec<DescriptorQuery>,
 }
 
+impl Batch {
+    /// What the cases ask, streams and descriptors in their order.
+    pub fn of<'a>(cases: impl IntoIterator<Item = &'a StreamCase>) -> Batch {
+        let mut batch = Batch::default();
+        for case in cases {
+            batch.streams.push(StreamQuery::of(case));
+            batch
+                .descriptors
+                .extend(case.descriptors.iter().map(|bytes| DescriptorQuery {
+                    bytes: bytes.clone(),
+                    id_map: case.id_map.clone(),
+                }));
+        }
+        batch
+    }
+}
+
 /// The answers to a [`Batch`], each in the canonical bytes of `reference/PROTOCOL.md`, so that two that agree are equal bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchAnswers {
@@ -101,6 +121,22 @@ pub struct Place {
     pub sampler: Option<u32>,
     /// Whether it is writable.
     pub mutable: bool,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tables = [
+            ("buffer", self.buffer),
+            ("texture", self.texture),
+            ("sampler", self.sampler),
+        ];
+        let slots: Vec<String> = tables
+            .iter()
+            .filter_map(|(table, slot)| slot.map(|slot| format!("{table} {slot}")))
+            .collect();
+        let mutable = if self.mutable { ", mutable" } else { "" };
+        f.pad(&format!("{}{mutable}", slots.join(" ")))
+    }
 }
 
 /// What a reader of layouts says about one stage.

@@ -10,7 +10,7 @@ use super::{
     Batch, BatchAnswers, DescriptorQuery, LayoutAnswer, LayoutReader, OptionFacts, Place, ReaderFailed, StageSlots,
     StreamQuery, StreamReader, refusal,
 };
-use crate::case::{BufferFacts, LayoutCase, Stage, System};
+use crate::case::{BufferFacts, LayoutCase, Platform, Stage, System};
 
 /// The reader's name.
 pub const NAME: &str = "native";
@@ -223,13 +223,13 @@ impl LayoutReader for Native {
     }
 }
 
-/// A case's system in mslmap's types. An unknown platform is macOS: the case file's reader refuses it before.
+/// A case's system in mslmap's types.
 pub fn system(system: &System) -> (mslmap::Platform, mslmap::OsVersion) {
-    let platform = match system.platform.as_str() {
-        "ios" => mslmap::Platform::Ios,
-        "tvos" => mslmap::Platform::TvOs,
-        "visionos" => mslmap::Platform::VisionOs,
-        _ => mslmap::Platform::MacOs,
+    let platform = match system.platform {
+        Platform::MacOs => mslmap::Platform::MacOs,
+        Platform::Ios => mslmap::Platform::Ios,
+        Platform::TvOs => mslmap::Platform::TvOs,
+        Platform::VisionOs => mslmap::Platform::VisionOs,
     };
     (
         platform,
@@ -278,19 +278,10 @@ fn words(error: mslmap::LayoutError) -> String {
         E::UnsupportedStage(..) => refusal::STAGE.into(),
         E::SlotTooHigh {
             table, group, binding, ..
-        } => refusal::slot(table_name(table), group, binding),
+        } => refusal::slot(&table.to_string(), group, binding),
         E::SizesSlotTooHigh { .. } => refusal::SIZES_SLOT.into(),
         E::BindingArray { group, binding } => refusal::binding_array(group, binding),
         E::ExternalTexture { group, binding } => refusal::external_texture(group, binding),
-    }
-}
-
-fn table_name(table: mslmap::Kind) -> &'static str {
-    match table {
-        mslmap::Kind::Buffer => "buffer",
-        mslmap::Kind::Texture => "texture",
-        mslmap::Kind::Sampler => "sampler",
-        mslmap::Kind::None => "no",
     }
 }
 

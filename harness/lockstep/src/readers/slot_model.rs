@@ -21,12 +21,12 @@ impl LayoutReader for SlotModel {
             });
             (stage, slots.collect())
         });
-        let system = &case.system;
+        let (platform, major, minor) = (case.system.platform.name(), case.system.major, case.system.minor);
         LayoutAnswer {
             stages: Stage::ALL.map(|stage| (stage, stage_slots(&groups, stage))).into(),
             group_slots: group_slots.into(),
-            language_version: slot_model::language_version(&system.platform, system.major, system.minor),
-            preserve_invariance: slot_model::preserve_invariance(&system.platform, system.major, system.minor),
+            language_version: slot_model::language_version(platform, major, minor),
+            preserve_invariance: slot_model::preserve_invariance(platform, major, minor),
             options: option_facts(&expected_options()),
         }
     }

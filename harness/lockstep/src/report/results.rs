@@ -92,6 +92,22 @@ pub struct Msl {
     pub refused: BTreeMap<String, u64>,
 }
 
+impl Msl {
+    /// Adds another worker's, or another shader's, counts.
+    pub fn add(&mut self, other: &Msl) {
+        self.translated += other.translated;
+        self.arguments += other.arguments;
+        add_counts(&mut self.refused, &other.refused);
+    }
+}
+
+/// Adds counts by name.
+pub fn add_counts<K: Clone + Ord>(to: &mut BTreeMap<K, u64>, more: &BTreeMap<K, u64>) {
+    for (key, count) in more {
+        *to.entry(key.clone()).or_default() += count;
+    }
+}
+
 /// One engine's replays, and the two-by-two of CheckRanges and GPU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EngineRow {
@@ -126,9 +142,7 @@ impl EngineRow {
         self.not_foretold += other.not_foretold;
         self.devices_lost += other.devices_lost;
         self.table.add(&other.table);
-        for (what, count) in &other.left_to_device {
-            *self.left_to_device.entry(what.clone()).or_default() += count;
-        }
+        add_counts(&mut self.left_to_device, &other.left_to_device);
     }
 }
 

@@ -1,0 +1,81 @@
+//! Asks a reader, whatever becomes of it: a panic is a failure like any other, and answers are taken apart.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::answer::{DescriptorAnswer, NotAnAnswer, StreamAnswer};
+use super::{Batch, BatchAnswers, ReaderFailed, StreamReader};
+use crate::case::StreamCase;
+
+/// Why a reader has no answer to a case. Displayed, it is one line that names the reader.
+#[derive(Debug, thiserror::Error)]
+pub enum NoAnswer {
+    /// It failed.
+    #[error(transparent)]
+    Failed(#[from] ReaderFailed),
+    /// What it answered is none of PROTOCOL.md's answers.
+    #[error("{reader}: {what}")]
+    Nonsense {
+        /// Its name.
+        reader: String,
+        /// What is wrong with the answer.
+        what: NotAnAnswer,
+    },
+}
+
+impl NoAnswer {
+    /// The signature of the finding that it is.
+    pub fn signature(&self) -> String {
+        match self {
+            NoAnswer::Failed(failed) => format!("reader {} failed", failed.reader),
+            NoAnswer::Nonsense { reader, .. } => format!("reader {reader} answers nonsense"),
+        }
+    }
+}
+
+/// A reader's answers to one case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseAnswers {
+    /// To its stream; none from a reader that does not answer streams.
+    pub stream: Option<StreamAnswer>,
+    /// To its descriptors; none from a reader that does not answer descriptors.
+    pub descriptors: Vec<DescriptorAnswer>,
+}
+
+/// Asks about a batch and hears the answers.
+///
+/// # Errors
+///
+/// The reader failed or panicked.
+pub fn batch(reader: &mut dyn StreamReader, batch: &Batch) -> Result<BatchAnswers, ReaderFailed> {
+    let answered = catch_unwind(AssertUnwindSafe(|| reader.ask(batch).and_then(|()| reader.hear())));
+    answered.unwrap_or_else(|_| {
+        Err(ReaderFailed {
+            reader: reader.name().to_owned(),
+            why: "it panicked".into(),
+        })
+    })
+}
+
+/// Asks about one case, hears the answers and takes them apart.
+///
+/// # Errors
+///
+/// The reader failed, or one of its answers is none.
+pub fn case(reader: &mut dyn StreamReader, case: &StreamCase) -> Result<CaseAnswers, NoAnswer> {
+    let heard = batch(reader, &Batch::of([case]))?;
+    let stream = heard
+        .streams
+        .first()
+        .map(|bytes| StreamAnswer::parse(bytes))
+        .transpose();
+    let descriptors = heard.descriptors.iter().map(|bytes| DescriptorAnswer::parse(bytes));
+    stream
+        .and_then(|stream| {
+            let descriptors = descriptors.collect::<Result<_, _>>()?;
+            Ok(CaseAnswers { stream, descriptors })
+        })
+        .map_err(|what| NoAnswer::Nonsense {
+            reader: reader.name().to_owned(),
+            what,
+        })
+}
