@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::case::{Case, CaseFile, EntryExpect, Expect, LayoutCase, LayoutExpect, StreamCase, StreamExpect};
-use crate::findings::{case_text, read_case, slug, write_case};
+use crate::files::{find, slug};
+use crate::findings::{case_text, read_case, write_case};
 use crate::gpu::engine::Engine;
 use crate::gpu::{Outcome, TroubleKind};
 use crate::msl::arguments::{Access, read};
@@ -31,16 +32,9 @@ use crate::setup::Parts;
 pub fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
-        let before = files.len();
-        for entry in walkdir::WalkDir::new(path).sort_by_file_name() {
-            // walkdir's words name the path.
-            let entry = entry.map_err(|error| anyhow::anyhow!("cannot look for cases: {error}"))?;
-            let is_case = entry.depth() == 0 || entry.path().extension().is_some_and(|end| end == "json");
-            if entry.file_type().is_file() && is_case {
-                files.push(entry.into_path());
-            }
-        }
-        anyhow::ensure!(files.len() > before, "{}: no case in this folder", path.display());
+        let found = find(path, "json").context("cannot look for cases")?;
+        anyhow::ensure!(!found.is_empty(), "{}: no case in this folder", path.display());
+        files.extend(found);
     }
     Ok(files)
 }

@@ -9,6 +9,7 @@ use crate::case::Stage;
 use crate::generators::edges::{FAMILIES, Family};
 use crate::generators::faults::{LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE};
 use crate::generators::loose::after;
+use crate::generators::{layout, wgsl};
 use crate::readers::answer::{DescriptorAnswer, StreamAnswer};
 use crate::report::results::{Coverage, Grid, add_counts};
 
@@ -257,7 +258,9 @@ impl Tally {
             .iter()
             .chain(&OUT_OF_RANGE)
             .chain(&LEFT_TO_DEVICE)
-            .map(|fault| fault.name);
+            .map(|fault| fault.name)
+            .chain(layout::FAULTS)
+            .chain(wgsl::FAULTS);
         let mut counts: BTreeMap<&str, u64> = known.map(|name| (name, 0)).collect();
         for (&fault, &count) in &self.faults {
             *counts.entry(fault).or_default() += count;

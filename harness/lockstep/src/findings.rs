@@ -1,13 +1,13 @@
 //! Findings: kept one a signature, written the moment they are found, so that nothing is lost however the campaign ends.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
 
 use crate::case::{CASE_FORMAT, Case, CaseFile, Origin};
+use crate::files::{self, slug};
 use crate::report::results::FindingRow;
 
 /// A difference that nothing explains.
@@ -106,39 +106,18 @@ fn file_name(finding: &Finding) -> String {
     }
 }
 
-/// A text as a part of a file name: lower case, and a hyphen for all that is neither letter nor digit.
-pub fn slug(text: &str) -> String {
-    let mut slug = String::new();
-    for c in text.chars() {
-        match c.is_ascii_alphanumeric() {
-            true => slug.push(c.to_ascii_lowercase()),
-            false if !slug.ends_with('-') => slug.push('-'),
-            false => {}
-        }
-    }
-    slug.truncate(100);
-    slug.trim_matches('-').to_owned()
-}
-
 /// The text of a case file: of every case there is one.
 pub fn case_text(file: &CaseFile) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(file)? + "\n")
 }
 
-/// Writes a case file: beside its place first, then into it, so that a file is whole or not there.
+/// Writes a case file: it is whole, or not there.
+///
+/// # Errors
+///
+/// It cannot be written. One line that names the path.
 pub fn write_case(path: &Path, file: &CaseFile) -> anyhow::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot make the folder", folder.display()))?;
-    let text = case_text(file)?;
-    let mut beside = tempfile::NamedTempFile::new_in(folder)
-        .with_context(|| format!("{}: cannot write a file there", folder.display()))?;
-    beside
-        .write_all(text.as_bytes())
-        .with_context(|| format!("{}: cannot write", path.display()))?;
-    beside
-        .persist(path)
-        .with_context(|| format!("{}: cannot write", path.display()))?;
-    Ok(())
+    files::write(path, &case_text(file)?)
 }
 
 /// Reads a case file. The error names the file, and the place in it.

@@ -5,6 +5,7 @@ pub mod case;
 pub mod cli;
 pub mod corpus;
 pub mod coverage;
+pub mod files;
 pub mod findings;
 pub mod generators;
 pub mod gpu;

@@ -18,6 +18,7 @@ use wgpu_types::{
 };
 
 use crate::case::{Platform, Stage, System};
+use crate::files::find;
 use crate::oracles::msl::{Checked, Entry, Settings, Source, language_version, slots};
 
 /// The macOS versions that a file is checked at: the newest of slots.md, section 3, and the first with Metal.
@@ -116,7 +117,10 @@ pub fn check_file(path: &Path, source: &str) -> FileReport {
 ///
 /// A path that does not exist, no WGSL file at all, both before anything is checked; and a report that cannot be written.
 pub fn run(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
-    let found: Vec<_> = paths.iter().map(|path| find(path)).collect::<anyhow::Result<_>>()?;
+    let found: Vec<_> = paths
+        .iter()
+        .map(|path| find(path, "wgsl"))
+        .collect::<anyhow::Result<_>>()?;
     let files: Vec<PathBuf> = found.into_iter().flatten().collect();
     anyhow::ensure!(!files.is_empty(), "no WGSL file (*.wgsl) found");
     let (mut bad, mut problems) = (false, 0);
@@ -135,20 +139,6 @@ pub fn run(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
         }
     }
     Ok(if bad { 2 } else { u8::from(problems > 0) })
-}
-
-/// The files of a path: itself, or the `*.wgsl` files below it, by name.
-fn find(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    anyhow::ensure!(path.exists(), "{}: no such file or folder", path.display());
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let entries = walkdir::WalkDir::new(path).sort_by_file_name().into_iter();
-    let files: Vec<PathBuf> = entries
-        .map(|entry| entry.map(|entry| entry.into_path()))
-        .collect::<Result<_, _>>()?;
-    let is_wgsl = |path: &PathBuf| path.is_file() && path.extension().is_some_and(|extension| extension == "wgsl");
-    Ok(files.into_iter().filter(is_wgsl).collect())
 }
 
 /// What makes a text a preprocessor's template: its first line that begins with `#` or with WESL's `import`, or that holds `{{`.

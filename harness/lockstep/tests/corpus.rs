@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use libtest_mimic::{Arguments, Failed, Trial};
 use lockstep::case::{CaseFile, Expect};
 use lockstep::corpus::{Judge, files};
-use lockstep::findings::{case_text, read_case, slug};
+use lockstep::files::slug;
+use lockstep::findings::{case_text, read_case};
 use lockstep::setup;
 
 fn main() {

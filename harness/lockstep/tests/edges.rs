@@ -8,7 +8,7 @@ use lockstep::generators::{Lane, edges};
 use lockstep::readers::answer::{DescriptorAnswer, StreamAnswer};
 use lockstep::readers::native::Native;
 use lockstep::readers::replay_js::replay_js;
-use lockstep::readers::{Batch, DescriptorQuery, StreamQuery, StreamReader};
+use lockstep::readers::{Batch, StreamReader};
 use lockstep::setup;
 
 /// The edges in portions, with what a reader answers to each.
@@ -19,17 +19,7 @@ fn answers(
     let mut all = edges::edges().peekable();
     while all.peek().is_some() {
         let portion: Vec<_> = all.by_ref().take(512).collect();
-        let descriptors = portion.iter().flat_map(|edge| {
-            let map = &edge.case.id_map;
-            edge.case.descriptors.iter().map(|bytes| DescriptorQuery {
-                bytes: bytes.clone(),
-                id_map: map.clone(),
-            })
-        });
-        let batch = Batch {
-            streams: portion.iter().map(|edge| StreamQuery::of(&edge.case)).collect(),
-            descriptors: descriptors.collect(),
-        };
+        let batch = Batch::of(portion.iter().map(|edge| &edge.case));
         reader.ask(&batch).expect("native answers");
         let heard = reader.hear().expect("native answers");
         let mut descriptors = heard.descriptors.iter();

@@ -127,7 +127,7 @@ pub fn run(out: &mut dyn Write) -> anyhow::Result<u8> {
     Ok(BAD)
 }
 
-/// The GPU engines and whether each answers. Filled in where the engines are.
+/// The GPU engines that answer.
 fn engine_rows() -> Vec<Row> {
     let engines = Engine::available();
     let row = |engine: EngineId| {

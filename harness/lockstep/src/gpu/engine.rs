@@ -19,6 +19,7 @@ use super::readback::{self, Staging};
 use super::replay::Replay;
 use super::{Outcome, Trouble, TroubleKind};
 use crate::case::Object;
+use crate::files::slug;
 
 /// How long a device may work on one stream.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -489,19 +490,15 @@ fn engine_id(info: &wgpu::AdapterInfo) -> EngineId {
         };
     }
     EngineId {
-        id: format!("wgpu:{}:{}", info.backend, slug(&info.name)),
+        // What stands in parentheses is the driver's version.
+        id: format!(
+            "wgpu:{}:{}",
+            info.backend,
+            slug(info.name.split('(').next().unwrap_or_default())
+        ),
         driver,
         executes: true,
     }
-}
-
-/// An adapter's name up to its first parenthesis, in lower case, with `-` for everything else.
-fn slug(name: &str) -> String {
-    let name = name.split('(').next().unwrap_or_default().to_lowercase();
-    let words = name
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join("-")
 }
 
 // Panics inside wgpu.

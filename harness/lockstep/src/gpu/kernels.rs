@@ -102,9 +102,4 @@ impl Kernel {
     pub fn module_body(self) -> String {
         serde_json::json!({ "code": self.wgsl() }).to_string()
     }
-
-    /// The kernel whose text this is.
-    pub fn from_wgsl(wgsl: &str) -> Option<Kernel> {
-        Kernel::ALL.into_iter().find(|kernel| kernel.wgsl() == wgsl)
-    }
 }
