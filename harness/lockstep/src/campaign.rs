@@ -322,7 +322,7 @@ impl Shared<'_> {
             comparisons: comparisons.collect(),
             msl: counts.msl.clone(),
             engines: counts.engines.values().cloned().collect(),
-            coverage: counts.coverage.coverage(),
+            coverage: counts.coverage.of_lanes(&self.plan.lanes),
             repeated_findings: findings.iter().map(|row| row.seen - 1).sum(),
             findings,
             not_run: lock(&self.not_run).clone(),
