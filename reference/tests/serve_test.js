@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { blob, u64, utf8 } from "./helpers.js";
 
 const SERVE = new URL("../serve.js", import.meta.url).href;
-const HELLO_JSON = '{"name":"replay-js","answers":["streams","descriptors"]}';
+const HELLO_JSON = '{"name":"replay-js","answers":["streams","descriptors","calls"]}';
 
 /** The bytes of u32s, and of byte strings as they are. @param {(number | Uint8Array)[]} parts */
 function bytesOf(...parts) {

@@ -15,7 +15,9 @@ use crate::oracles::{msl, slots, streams};
 use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
 use crate::readers::native::Native;
 use crate::readers::slot_model::SlotModel;
-use crate::readers::{Batch, DescriptorQuery, LayoutAnswer, LayoutReader, Place, StreamQuery, StreamReader, replay_js};
+use crate::readers::{
+    Batch, CallsQuery, DescriptorQuery, LayoutAnswer, LayoutReader, Place, StreamQuery, StreamReader, replay_js,
+};
 use crate::setup;
 use crate::text::disassemble;
 
@@ -142,6 +144,7 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts) -> anyhow::Result<Shown>
                 id_map: case.id_map.clone(),
             })
             .collect(),
+        calls: CallsQuery::of(case).into_iter().collect(),
     };
     let mut answers = Vec::new();
     let mut descriptors = Vec::new();

@@ -18,6 +18,8 @@ type Frame = std::io::Result<(u32, Vec<u8>)>;
 
 struct Running {
     child: Child,
+    /// Whether it answers questions about calls; asked any, it answers none of them otherwise.
+    traces: bool,
     to: SyncSender<Vec<u8>>,
     from: Receiver<Frame>,
 }
@@ -30,13 +32,21 @@ impl Drop for Running {
     }
 }
 
+/// How many answers of each kind were asked for.
+#[derive(Clone, Copy)]
+struct Due {
+    streams: usize,
+    descriptors: usize,
+    calls: usize,
+}
+
 /// An outside reader.
 pub struct Process {
     name: String,
     command: Box<dyn Fn() -> Command + Send>,
     deadline: Duration,
     running: Option<Running>,
-    due: Option<(usize, usize)>,
+    due: Option<Due>,
 }
 
 impl Process {
@@ -76,7 +86,12 @@ impl Process {
         self.send(protocol::hello())?;
         let hello = self.receive(protocol::HELLO)?;
         match hello.first_chunk::<4>().map(|four| u32::from_le_bytes(*four)) {
-            Some(protocol::VERSION) => Ok(()),
+            Some(protocol::VERSION) => {
+                self.running
+                    .iter_mut()
+                    .for_each(|running| running.traces = protocol::hello_lists(&hello[4..], "calls"));
+                Ok(())
+            }
             Some(other) => {
                 let mine = protocol::VERSION;
                 Err(self.failed(format!("it speaks version {other} of the protocol, not {mine}")))
@@ -139,7 +154,12 @@ fn spawn(mut command: Command) -> std::io::Result<Running> {
             }
         }
     });
-    Ok(Running { child, to, from })
+    Ok(Running {
+        child,
+        traces: false,
+        to,
+        from,
+    })
 }
 
 impl StreamReader for Process {
@@ -151,17 +171,30 @@ impl StreamReader for Process {
         self.start()?;
         self.send(protocol::streams(batch))?;
         self.send(protocol::descriptors(batch))?;
-        self.due = Some((batch.streams.len(), batch.descriptors.len()));
+        let traces = self.running.as_ref().is_some_and(|running| running.traces);
+        let calls = if traces { batch.calls.len() } else { 0 };
+        if calls > 0 {
+            self.send(protocol::calls(batch))?;
+        }
+        self.due = Some(Due {
+            streams: batch.streams.len(),
+            descriptors: batch.descriptors.len(),
+            calls,
+        });
         Ok(())
     }
 
     fn hear(&mut self) -> Result<BatchAnswers, ReaderFailed> {
-        let Some((streams, descriptors)) = self.due.take() else {
+        let Some(due) = self.due.take() else {
             return Err(self.failed("it was asked nothing"));
         };
         Ok(BatchAnswers {
-            streams: self.receive_answers(protocol::STREAMS, streams)?,
-            descriptors: self.receive_answers(protocol::DESCRIPTORS, descriptors)?,
+            streams: self.receive_answers(protocol::STREAMS, due.streams)?,
+            descriptors: self.receive_answers(protocol::DESCRIPTORS, due.descriptors)?,
+            calls: match due.calls {
+                0 => Vec::new(),
+                calls => self.receive_answers(protocol::CALLS, calls)?,
+            },
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use super::{Batch, DescriptorQuery, StreamQuery};
+use super::{Batch, CallsQuery, DescriptorQuery, StreamQuery};
 
 /// The version that this program speaks.
 pub const VERSION: u32 = 1;
@@ -14,6 +14,8 @@ pub const HELLO: u32 = 1;
 pub const STREAMS: u32 = 2;
 /// The frame type of descriptor questions and answers.
 pub const DESCRIPTORS: u32 = 3;
+/// The frame type of questions about calls and their answers.
+pub const CALLS: u32 = 4;
 
 fn put(to: &mut Vec<u8>, word: u32) {
     to.extend_from_slice(&word.to_le_bytes());
@@ -51,6 +53,16 @@ fn put_descriptor(to: &mut Vec<u8>, query: &DescriptorQuery) {
     put_map(to, &query.id_map);
 }
 
+fn put_calls(to: &mut Vec<u8>, query: &CallsQuery) {
+    put(to, query.rows.len() as u32);
+    for row in &query.rows {
+        put(to, row.id);
+        put(to, row.kind);
+        put_bytes(to, &row.descriptor);
+    }
+    put_bytes(to, &query.blob);
+}
+
 /// A frame of `kind` whose payload `fill` appends.
 pub fn frame(kind: u32, fill: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = vec![0; 4];
@@ -80,6 +92,21 @@ pub fn descriptors(batch: &Batch) -> Vec<u8> {
         put(to, batch.descriptors.len() as u32);
         batch.descriptors.iter().for_each(|query| put_descriptor(to, query));
     })
+}
+
+/// The questions about calls of a batch.
+pub fn calls(batch: &Batch) -> Vec<u8> {
+    frame(CALLS, |to| {
+        put(to, batch.calls.len() as u32);
+        batch.calls.iter().for_each(|query| put_calls(to, query));
+    })
+}
+
+/// Whether the hello that a reader answered, without its version, lists frames of that name.
+pub fn hello_lists(json: &[u8], name: &str) -> bool {
+    let hello: serde_json::Value = serde_json::from_slice(json).unwrap_or_default();
+    let lists = |answers: &Vec<serde_json::Value>| answers.iter().any(|answer| answer == name);
+    hello["answers"].as_array().is_some_and(lists)
 }
 
 /// Writes a frame.
