@@ -14,8 +14,20 @@ function number(value) {
   return `{"f64":"${bits.getBigUint64(0).toString(16).padStart(16, "0")}"}`;
 }
 
+const WORD = /^[\w-]*$/;
+
+/** @param {string} text */
+function quoted(text) {
+  return WORD.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
 /** A property that is there with no value is not left out, so it has a form of its own. */
 const UNDEFINED = '{"undefined":true}';
+
+/** @param {Recorded} object */
+function nameOf({ name }) {
+  return typeof name === "number" ? String(name) : `"${name}"`;
+}
 
 /**
  * The canonical form of a call's argument: members in the order of their names, bytes as their place in the data.
@@ -25,22 +37,34 @@ const UNDEFINED = '{"undefined":true}';
  */
 function canonical(value, data) {
   if (typeof value === "number") return number(value);
-  if (typeof value !== "object" || value === null) return value === undefined ? UNDEFINED : JSON.stringify(value);
-  if (value instanceof Recorded) return `{"@":${JSON.stringify(value.name)}}`;
-  if (Array.isArray(value)) return list(value, data);
+  if (typeof value === "string") return quoted(value);
+  if (value === undefined) return UNDEFINED;
+  if (typeof value !== "object" || value === null) return String(value);
+  if (value instanceof Recorded) return `{"@":${nameOf(value)}}`;
+  if (Array.isArray(value)) return `[${list(value, data)}]`;
   if (value instanceof Uint8Array) return bytes(value, data);
-  const members = Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key], data)}`);
-  return `{${members.join(",")}}`;
+  return members(value, data);
 }
 
-/** @param {any[]} values @param {Uint8Array} data */
+/** @param {Record<string, any>} value @param {Uint8Array} data */
+function members(value, data) {
+  let text = "";
+  for (const name of Object.keys(value).sort()) {
+    text += `${text === "" ? "{" : ","}${quoted(name)}:${canonical(value[name], data)}`;
+  }
+  return text === "" ? "{}" : `${text}}`;
+}
+
+/** The values with commas between them. @param {any[]} values @param {Uint8Array} data */
 function list(values, data) {
-  return `[${values.map((value) => canonical(value, data)).join(",")}]`;
+  let text = "";
+  for (let i = 0; i < values.length; i++) text += `${i === 0 ? "" : ","}${canonical(values[i], data)}`;
+  return text;
 }
 
 /** @param {Uint8Array} value @param {Uint8Array} data */
 function bytes(value, data) {
-  if (value.buffer !== data.buffer) return list(Array.from(value), data);
+  if (value.buffer !== data.buffer) return `[${list(Array.from(value), data)}]`;
   return `{"data":[${value.byteOffset - data.byteOffset},${value.length}]}`;
 }
 
@@ -75,7 +99,10 @@ function streamEnd(device, table, blob) {
 export function trace(rows, bytes) {
   const blob = parseBlob(bytes);
   const data = blob.reason === null ? blob.data : new Uint8Array(0);
-  const { device, log } = makeRecordingDevice(null, ({ name }, method, args) => list([name, method, ...args], data));
+  const { device, log } = makeRecordingDevice(null, (object, method, args) => {
+    const rest = args.length === 0 ? "" : `,${list(args, data)}`;
+    return `[${nameOf(object)},"${method}"${rest}]`;
+  });
   /** @type {import("./replay.js").Table} */
   const table = new Map();
   for (const row of rows) {

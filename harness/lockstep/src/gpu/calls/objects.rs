@@ -59,7 +59,7 @@ pub struct Creation {
 }
 
 /// How an object stands in a descriptor.
-pub(super) fn reference(id: u32) -> Value {
+fn reference(id: u32) -> Value {
     Value::Object(Map::from_iter([("@".to_owned(), id.into())]))
 }
 
@@ -84,21 +84,20 @@ pub(super) fn make(row: &Row, kind: impl Fn(u32) -> Option<Kind>) -> RowTrace {
         Ok(descriptor) => descriptor,
         Err(reason) => return refused(reason),
     };
-    let mut creation = creation(&descriptor, &kind);
-    let mut stop = None;
-    if descriptor.kind == Kind::RenderBundle {
-        match bundle_calls(&descriptor, &kind) {
-            Err(reason) => return refused(reason),
-            Ok(replay) => {
-                creation.calls = replay.calls.into_iter().map(|(_, call)| call).collect();
-                stop = replay.stop;
-            }
-        }
-    }
-    RowTrace {
-        id: row.id,
-        creation: Some(creation),
-        refused: stop.map(RowRefused::Stop),
+    let replay = match descriptor.kind {
+        Kind::RenderBundle => bundle_calls(&descriptor, &kind),
+        _ => Ok(Replay::default()),
+    };
+    match replay {
+        Err(reason) => refused(reason),
+        Ok(Replay { calls, stop }) => RowTrace {
+            id: row.id,
+            creation: Some(Creation {
+                calls: calls.into_iter().map(|(_, call)| call).collect(),
+                ..creation(descriptor, &kind)
+            }),
+            refused: stop.map(RowRefused::Stop),
+        },
     }
 }
 
@@ -239,17 +238,14 @@ pub fn bundle_calls(bundle: &Descriptor, kind: impl Fn(u32) -> Option<Kind>) -> 
 }
 
 /// The call that makes an object: the body, with the objects put where the references stand for them.
-pub fn creation(from: &Descriptor, kind: impl Fn(u32) -> Option<Kind>) -> Creation {
-    let refs = &from.refs;
-    let mut body = from.body.clone();
-    let mut put = |name: &str, value: Value| drop(body.insert(name.to_owned(), value));
+pub fn creation(from: Descriptor, kind: impl Fn(u32) -> Option<Kind>) -> Creation {
+    let Descriptor {
+        kind: made,
+        refs,
+        mut body,
+    } = from;
     let layout = |id: u32| if id == 0 { "auto".into() } else { reference(id) };
-    let stage = |name: &str, module: u32| {
-        let mut stage = from.body[name].clone();
-        stage["module"] = reference(module);
-        stage
-    };
-    let method = match from.kind {
+    let method = match made {
         Kind::Buffer => "createBuffer",
         Kind::Texture => "createTexture",
         Kind::TextureView => "createView",
@@ -258,28 +254,26 @@ pub fn creation(from: &Descriptor, kind: impl Fn(u32) -> Option<Kind>) -> Creati
         Kind::BindGroupLayout => "createBindGroupLayout",
         Kind::PipelineLayout => {
             let place = |&id: &u32| if id == 0 { Value::Null } else { reference(id) };
-            put("bindGroupLayouts", refs.iter().map(place).collect());
+            body.insert("bindGroupLayouts".into(), refs.iter().map(place).collect());
             "createPipelineLayout"
         }
         Kind::BindGroup => {
-            put("layout", reference(refs[0]));
-            let entries = entries(&from.body).iter().zip(&refs[1..]);
-            put(
-                "entries",
-                entries.map(|(entry, &id)| group_entry(entry, id, kind(id))).collect(),
-            );
+            let entries = entries(&body).iter().zip(&refs[1..]);
+            let entries = entries.map(|(entry, &id)| group_entry(entry, id, kind(id))).collect();
+            body.insert("entries".into(), entries);
+            body.insert("layout".into(), reference(refs[0]));
             "createBindGroup"
         }
         Kind::ComputePipeline => {
-            put("layout", layout(refs[0]));
-            put("compute", stage("compute", refs[1]));
+            body.insert("layout".into(), layout(refs[0]));
+            body["compute"]["module"] = reference(refs[1]);
             "createComputePipeline"
         }
         Kind::RenderPipeline => {
-            put("layout", layout(refs[0]));
-            put("vertex", stage("vertex", refs[1]));
+            body.insert("layout".into(), layout(refs[0]));
+            body["vertex"]["module"] = reference(refs[1]);
             if refs[2] != 0 {
-                put("fragment", stage("fragment", refs[2]));
+                body["fragment"]["module"] = reference(refs[2]);
             }
             "createRenderPipeline"
         }
@@ -289,7 +283,7 @@ pub fn creation(from: &Descriptor, kind: impl Fn(u32) -> Option<Kind>) -> Creati
         }
     };
     Creation {
-        texture: (from.kind == Kind::TextureView).then(|| refs[0]),
+        texture: (made == Kind::TextureView).then(|| refs[0]),
         method,
         descriptor: Value::Object(body),
         calls: Vec::new(),
