@@ -7,6 +7,7 @@ use wire::{Arg, ArgKind, Context, Op, Reason};
 
 use crate::case::Stage;
 use crate::generators::faults::{LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE};
+use crate::generators::rows::ROWS;
 use crate::report::results::{Coverage, Grid};
 
 /// Counts while a campaign runs. Workers have one each; they add up.
@@ -224,7 +225,8 @@ impl Tally {
             .iter()
             .chain(&OUT_OF_RANGE)
             .chain(&LEFT_TO_DEVICE)
-            .map(|fault| fault.name);
+            .map(|fault| fault.name)
+            .chain(ROWS.iter().map(|fault| fault.name));
         let mut counts: BTreeMap<&str, u64> = known.map(|name| (name, 0)).collect();
         for (&fault, &count) in &self.faults {
             *counts.entry(fault).or_default() += count;

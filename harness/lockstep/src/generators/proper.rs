@@ -5,7 +5,7 @@ use arbitrary::{Result, Unstructured};
 use wire::{LEFT_OUT, Op};
 
 use super::world::buffer_usage::{COPY_DST, COPY_SRC, INDIRECT, MAP_READ};
-use super::world::{Buffer, Compute, DYNAMIC_OFFSETS, DYNAMIC_STEP, Render, Texture, World};
+use super::world::{Buffer, Compute, DYNAMIC_OFFSETS, DYNAMIC_STEP, Depth, Render, Texture, World};
 use super::{below, once_in};
 
 /// Words and data while they are written, in the replayer's ids.
@@ -282,6 +282,9 @@ fn render_pass(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Re
     let (Some((target, view)), Some(&render)) = (world.target, world.renders.first()) else {
         return compute_pass(u, world, draft);
     };
+    if once_in(u, 6)? {
+        return pass_with_holes(u, view, draft);
+    }
     begin_render_pass(u, world, view, draft)?;
     let mut bound = false;
     for _ in 0..1 + below(u, 5)? {
@@ -313,28 +316,44 @@ fn render_pass(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Re
     Ok(())
 }
 
+/// A pass that clears its target, which stands between holes; no pipeline goes with it.
+fn pass_with_holes(u: &mut Unstructured<'_>, view: u32, draft: &mut Draft) -> Result<()> {
+    let (before, after) = (below(u, 4)?, below(u, 4)?);
+    let hole = [0, 0, 1, 1, 0, 0, 0, 0];
+    let clear = (below(u, 1000)? as f32).to_bits();
+    let mut args = vec![before + 1 + after];
+    (0..before).for_each(|_| args.extend(hole));
+    args.extend([view, 0, 2, 1, clear, 0, 0, 0]);
+    (0..after).for_each(|_| args.extend(hole));
+    args.push(0);
+    draft.push(Op::BeginRenderPass, &args);
+    draft.push(Op::EndPass, &[]);
+    Ok(())
+}
+
 fn begin_render_pass(u: &mut Unstructured<'_>, world: &World, view: u32, draft: &mut Draft) -> Result<()> {
     let store = if once_in(u, 6)? { 2 } else { 1 };
     let clear = (below(u, 1000)? as f32).to_bits();
     let mut args = vec![1, view, 0, 1 + below(u, 2)?, store, clear, 0, 0, 0];
     match world.depth {
         None => args.push(0),
-        Some(depth) if once_in(u, 4)? => args.extend([1, depth, 0, 0, 0, 1, 0, 0, 0, 0]),
-        Some(depth) => args.extend([
-            1,
-            depth,
-            1 + below(u, 2)?,
-            1 + below(u, 2)?,
-            0.25f32.to_bits(),
-            0,
-            0,
-            0,
-            0,
-            0,
-        ]),
+        Some(Depth { view, stencil }) => {
+            args.extend([1, view]);
+            args.extend(aspect(u, true, 0.25f32.to_bits())?);
+            args.extend(aspect(u, stencil, 7)?);
+        }
     }
     draft.push(Op::BeginRenderPass, &args);
     Ok(())
+}
+
+/// The words of one aspect: load op, store op, clear value, whether it is read only. Ops are there where it is written.
+fn aspect(u: &mut Unstructured<'_>, there: bool, clear: u32) -> Result<[u32; 4]> {
+    Ok(match (there, below(u, 4)?) {
+        (false, _) => [0, 0, 0, 0],
+        (true, 0) => [0, 0, 0, 1],
+        (true, _) => [1 + below(u, 2)?, 1 + below(u, 2)?, clear, 0],
+    })
 }
 
 fn bind_render(u: &mut Unstructured<'_>, world: &World, render: Render, draft: &mut Draft) -> Result<()> {
