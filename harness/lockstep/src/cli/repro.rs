@@ -148,6 +148,7 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts) -> anyhow::Result<Shown>
     };
     let mut answers = Vec::new();
     let mut descriptors = Vec::new();
+    let mut traces = Vec::new();
     for reader in &mut readers {
         match ask_guarded(reader.as_mut(), &batch) {
             Ok(heard) => {
@@ -158,6 +159,12 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts) -> anyhow::Result<Shown>
                     .map(|bytes| DescriptorAnswer::parse(bytes))
                     .collect();
                 descriptors.push(parsed?);
+                traces.push(
+                    heard
+                        .calls
+                        .first()
+                        .map(|text| String::from_utf8_lossy(text).into_owned()),
+                );
             }
             Err(failed) => {
                 let _ = writeln!(shown.text, "{failed}");
@@ -188,8 +195,43 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts) -> anyhow::Result<Shown>
             }
         }
     }
+    if let Some(Some(mine)) = traces.first() {
+        for ((reference, _), theirs) in answers.iter().zip(&traces).skip(1) {
+            show_calls(mine, reference, theirs.as_deref(), &mut shown);
+        }
+    }
     show_engines(case, &subject, &mut shown);
     Ok(shown)
+}
+
+/// The subject's calls and a reference's around the first that differs.
+fn show_calls(mine: &str, reference: &str, theirs: Option<&str>, shown: &mut Shown) {
+    const BEFORE: usize = 4;
+    const AFTER: usize = 3;
+    let Some(theirs) = theirs else {
+        let _ = writeln!(shown.text, "{reference} does not say which calls it makes\n");
+        return;
+    };
+    let Verdict::Differ(how) = streams::compare_calls(mine.as_bytes(), theirs.as_bytes()).verdict else {
+        let _ = writeln!(
+            shown.text,
+            "calls: native and {reference} make the same, {} lines\n",
+            mine.lines().count()
+        );
+        return;
+    };
+    let alike = mine.lines().zip(theirs.lines()).take_while(|(a, b)| a == b).count();
+    let _ = writeln!(shown.text, "calls: native and {reference} differ after line {alike}");
+    for line in mine.lines().take(alike).skip(alike.saturating_sub(BEFORE)) {
+        let _ = writeln!(shown.text, "            {line}");
+    }
+    for (name, trace) in [("native", mine), (reference, theirs)] {
+        for line in trace.lines().skip(alike).take(AFTER) {
+            let _ = writeln!(shown.text, "{name:<11} {line}");
+        }
+    }
+    shown.text.push('\n');
+    shown.signatures.push(format!("calls: native vs {reference}: {how}"));
 }
 
 /// The stream as text, with the word that the subject refused marked.
