@@ -45,7 +45,7 @@ pub static ROWS: [RowFault; 10] = [
         let at = (0..=most).rev().find(|&at| body.is_char_boundary(at)).unwrap_or(0);
         match below(u, 3)? {
             0 => body.truncate(at),
-            1 => body.insert_str(at, *u.choose(&[" ", "[", "{", "0", "-", "1e999", "\"", ","])?),
+            1 => body.insert_str(at, u.choose(&[" ", "[", "{", "0", "-", "1e999", "\"", ","])?),
             _ => *body = (*u.choose(&["", "[]", "null", "{}", "{\"size\":\"4\",\"usage\":8}"])?).to_owned(),
         }
         Ok(true)
@@ -72,7 +72,7 @@ pub static ROWS: [RowFault; 10] = [
         rows.swap(a as usize, b as usize);
         Ok(a != b)
     }),
-    fault("row-bundle-words", bundle_words),
+    fault("row-bundle-words", |rows, u| bundle_words(rows, u)),
 ];
 
 /// Puts one fault in, most often where it belongs; its name, unless the table has no place for it.
@@ -104,7 +104,7 @@ fn set_reference(
 }
 
 /// Changes a word of a bundle, inserts one or takes one out.
-fn bundle_words(rows: &mut Vec<Object>, u: &mut Unstructured<'_>) -> Result<bool> {
+fn bundle_words(rows: &mut [Object], u: &mut Unstructured<'_>) -> Result<bool> {
     const MARK: &str = "\"words\":[";
     let bundles = rows.iter_mut().filter(|row| row.kind == Kind::RenderBundle);
     let mut bundles: Vec<&mut Object> = bundles.filter(|row| row.body.contains(MARK)).collect();
