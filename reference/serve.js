@@ -4,13 +4,15 @@
  */
 
 import { checkRanges, checkReads, decode, parseBlob, remapDescriptor, remapReads, splitDescriptor } from "./replay.js";
+import { trace } from "./trace.js";
 
 const PROTOCOL_VERSION = 1;
 const MAX_FRAME = 2 ** 28;
 const HELLO = 1;
 const STREAMS = 2;
 const DESCRIPTORS = 3;
-const HELLO_JSON = JSON.stringify({ name: "replay-js", answers: ["streams", "descriptors"] });
+const CALLS = 4;
+const HELLO_JSON = JSON.stringify({ name: "replay-js", answers: ["streams", "descriptors", "calls"] });
 const TWO_32 = 2 ** 32;
 
 /** The numbers of PROTOCOL.md. @type {Record<string, number>} */
@@ -333,6 +335,15 @@ function writeDescriptor(to, bytes) {
   to.u32(refusal.index);
 }
 
+/** @param {Reader} from @param {Writer} to */
+function answerCalls(from, to) {
+  const rows = [];
+  for (let left = from.u32(); left > 0; left--) {
+    rows.push({ id: from.u32(), kind: from.u32(), descriptor: from.block() });
+  }
+  to.block(new TextEncoder().encode(trace(rows, from.block())));
+}
+
 /** @param {Reader} from @param {Writer} to @param {(from: Reader, to: Writer) => void} answer */
 function answerItems(from, to, answer) {
   const count = from.u32();
@@ -423,6 +434,9 @@ function answerPayload(type, from, to) {
       return true;
     case DESCRIPTORS:
       answerItems(from, to, answerDescriptor);
+      return true;
+    case CALLS:
+      answerItems(from, to, answerCalls);
       return true;
     default:
       throw new Malformed(`a frame of unknown type ${type}`);

@@ -22,7 +22,9 @@ use crate::oracles::gpu::{self, Cell, Replayed};
 use crate::oracles::streams::Verdict;
 use crate::oracles::{msl, slots, streams};
 use crate::readers::answer::{DescriptorAnswer, StreamAnswer};
-use crate::readers::{Batch, BatchAnswers, DescriptorQuery, LayoutReader, ReaderFailed, StreamQuery, StreamReader};
+use crate::readers::{
+    Batch, BatchAnswers, CallsQuery, DescriptorQuery, LayoutReader, ReaderFailed, StreamQuery, StreamReader,
+};
 use crate::report::results::{Comparison, EngineRow, Lane as LaneRow, Msl, NotRun, RESULTS_FORMAT, Results};
 
 /// Cases of each lane in a round. The shares say what a campaign's time goes into.
@@ -35,6 +37,10 @@ const ROUND: [(Lane, u64); 6] = [
     // Of a campaign of edges alone.
     (Lane::Edges, 256),
 ];
+
+/// Of each stream lane, the calls of the cases whose index is a multiple of this are compared too. They cost several times what
+/// Decode costs.
+const CALLS_SHARE: u64 = 8;
 
 /// When a campaign ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -367,9 +373,37 @@ struct Item {
     case: StreamCase,
     /// What an edge shows.
     name: Option<String>,
+    /// Where its calls are compared, what is asked.
+    calls: Option<CallsQuery>,
 }
 
 impl Item {
+    fn new(lane: Lane, index: u64, case: StreamCase) -> Item {
+        let calls = if index.is_multiple_of(CALLS_SHARE) {
+            CallsQuery::of(&case)
+        } else {
+            None
+        };
+        Item {
+            lane,
+            index,
+            case,
+            name: None,
+            calls,
+        }
+    }
+
+    /// An edge; the edges are about readers, and their tables are no objects for a replay.
+    fn edge(index: u64, case: StreamCase, name: String) -> Item {
+        Item {
+            lane: Lane::Edges,
+            index,
+            case,
+            name: Some(name),
+            calls: None,
+        }
+    }
+
     /// A finding's summary, with what the case shows.
     fn summary(&self, summary: String) -> String {
         match &self.name {
@@ -484,13 +518,7 @@ impl Worker<'_> {
                     Lane::Raw => self.make(lane, index, generators::raw::raw_case),
                     _ => self.make(lane, index, generators::streams::replay_case),
                 };
-                let name = None;
-                items.extend(case.map(|case| Item {
-                    lane,
-                    index,
-                    case,
-                    name,
-                }));
+                items.extend(case.map(|case| Item::new(lane, index, case)));
             }
             self.counts.time(lane, indices.end - indices.start, since);
         }
@@ -554,12 +582,7 @@ impl Worker<'_> {
         let edges = self.edges.take(indices.clone());
         let items = indices.clone().zip(edges).map(|(index, edge)| {
             self.counts.coverage.edge(edge.family);
-            Item {
-                lane: Lane::Edges,
-                index,
-                case: edge.case,
-                name: Some(edge.name),
-            }
+            Item::edge(index, edge.case, edge.name)
         });
         let items = items.collect();
         self.counts.time(Lane::Edges, indices.end - indices.start, since);
@@ -682,6 +705,22 @@ impl Worker<'_> {
                 (Err(error), _) => self.nonsense(&names.0, item, &error.to_string()),
                 (_, Err(error)) => self.nonsense(&names.1, item, &error.to_string()),
             }
+        }
+        self.compare_calls(&names, items, subject, heard);
+    }
+
+    /// The calls of the items that were asked for them, where the reference answers such questions at all.
+    fn compare_calls(
+        &mut self,
+        names: &(String, String),
+        items: &[Item],
+        subject: &BatchAnswers,
+        heard: &BatchAnswers,
+    ) {
+        let owners = items.iter().filter(|item| item.calls.is_some());
+        for (item, (a, b)) in owners.zip(subject.calls.iter().zip(&heard.calls)) {
+            let outcome = streams::compare_calls(a, b);
+            self.compared(names, &streams::ASPECTS, outcome.aspect, &outcome.verdict, item);
         }
     }
 
@@ -871,6 +910,7 @@ fn batch_of(items: &[Item]) -> Batch {
     Batch {
         streams: items.iter().map(|item| StreamQuery::of(&item.case)).collect(),
         descriptors: descriptors.collect(),
+        calls: items.iter().filter_map(|item| item.calls.clone()).collect(),
     }
 }
 

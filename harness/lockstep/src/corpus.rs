@@ -206,6 +206,7 @@ impl Judge {
         let batch = Batch {
             streams: vec![StreamQuery::of(case)],
             descriptors: case.descriptors.iter().map(descriptor).collect(),
+            ..Batch::default()
         };
         let mut answers = Vec::new();
         for reader in &mut self.readers {

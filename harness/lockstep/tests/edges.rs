@@ -29,6 +29,7 @@ fn answers(
         let batch = Batch {
             streams: portion.iter().map(|edge| StreamQuery::of(&edge.case)).collect(),
             descriptors: descriptors.collect(),
+            ..Batch::default()
         };
         reader.ask(&batch).expect("native answers");
         let heard = reader.hear().expect("native answers");

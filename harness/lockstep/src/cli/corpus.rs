@@ -142,7 +142,7 @@ fn count(query: &StreamQuery, tally: &mut Tally) -> anyhow::Result<()> {
     let mut native = Native::default();
     native.ask(&Batch {
         streams: vec![query.clone()],
-        descriptors: Vec::new(),
+        ..Batch::default()
     })?;
     let answer = StreamAnswer::parse(&native.hear()?.streams[0])?;
     if let Err(reason) = answer.blob {

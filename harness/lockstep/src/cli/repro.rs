@@ -17,7 +17,8 @@ use crate::readers::native::Native;
 use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
 use crate::readers::{
-    Batch, BatchAnswers, DescriptorQuery, LayoutAnswer, LayoutReader, Place, StreamQuery, StreamReader, replay_js,
+    Batch, BatchAnswers, CallsQuery, DescriptorQuery, LayoutAnswer, LayoutReader, Place, StreamQuery, StreamReader,
+    replay_js,
 };
 use crate::setup;
 use crate::text::disassemble;
@@ -169,14 +170,20 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts, outside: &[Outside]) -> 
                 id_map: case.id_map.clone(),
             })
             .collect(),
+        calls: CallsQuery::of(case).into_iter().collect(),
     };
     let mut answers = Vec::new();
     let mut descriptors = Vec::new();
+    let mut traces = Vec::new();
     for reader in &mut readers {
         match ask_guarded(reader.as_mut(), &batch) {
             Ok(heard) => match parse(&heard) {
                 Ok((stream, split)) => {
-                    answers.extend(stream.map(|stream| (reader.name().to_owned(), stream)));
+                    if let Some(stream) = stream {
+                        answers.push((reader.name().to_owned(), stream));
+                        let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
+                        traces.push(heard.calls.first().map(text));
+                    }
                     descriptors.push((reader.name().to_owned(), split));
                 }
                 Err(error) => {
@@ -215,8 +222,43 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts, outside: &[Outside]) -> 
             }
         }
     }
+    if let Some(Some(mine)) = traces.first() {
+        for ((reference, _), theirs) in answers.iter().zip(&traces).skip(1) {
+            show_calls(mine, reference, theirs.as_deref(), &mut shown);
+        }
+    }
     show_engines(case, &subject, &mut shown);
     shown
+}
+
+/// The subject's calls and a reference's around the first that differs.
+fn show_calls(mine: &str, reference: &str, theirs: Option<&str>, shown: &mut Shown) {
+    const BEFORE: usize = 4;
+    const AFTER: usize = 3;
+    let Some(theirs) = theirs else {
+        let _ = writeln!(shown.text, "{reference} does not say which calls it makes\n");
+        return;
+    };
+    let Verdict::Differ(how) = streams::compare_calls(mine.as_bytes(), theirs.as_bytes()).verdict else {
+        let _ = writeln!(
+            shown.text,
+            "calls: native and {reference} make the same, {} lines\n",
+            mine.lines().count()
+        );
+        return;
+    };
+    let alike = mine.lines().zip(theirs.lines()).take_while(|(a, b)| a == b).count();
+    let _ = writeln!(shown.text, "calls: native and {reference} differ after line {alike}");
+    for line in mine.lines().take(alike).skip(alike.saturating_sub(BEFORE)) {
+        let _ = writeln!(shown.text, "            {line}");
+    }
+    for (name, trace) in [("native", mine), (reference, theirs)] {
+        for line in trace.lines().skip(alike).take(AFTER) {
+            let _ = writeln!(shown.text, "{name:<11} {line}");
+        }
+    }
+    shown.text.push('\n');
+    shown.signatures.push(format!("calls: native vs {reference}: {how}"));
 }
 
 /// The stream as text, with the word that the subject refused marked.

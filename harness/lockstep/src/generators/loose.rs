@@ -127,6 +127,7 @@ fn long(u: &mut Unstructured<'_>) -> Result<u64> {
     match below(u, 8)? {
         0 => Ok(*u.choose(&EDGES)?),
         1 => Ok(u64::from(word(u)?)),
+        2 => Ok(0),
         _ => Ok(4 * u64::from(below(u, 32)?)),
     }
 }
@@ -151,8 +152,10 @@ fn mend(u: &mut Unstructured<'_>, world: &World, op: Op, start: usize, draft: &m
         Op::WriteTexture => {
             args[7] = below(u, length + 1)?;
             args[6] = below(u, length - args[7] + 1)?;
-            if once_in(u, 4)? {
-                args[10] = LEFT_OUT;
+            for stride in &mut args[10..12] {
+                if once_in(u, 4)? {
+                    *stride = LEFT_OUT;
+                }
             }
         }
         Op::ReadBuffer => {
