@@ -79,6 +79,8 @@ class Reader {
   }
 }
 
+const UTF8 = new TextEncoder();
+
 /** A growing answer frame, used again for each. */
 class Writer {
   constructor() {
@@ -139,6 +141,22 @@ class Writer {
   block(bytes) {
     this.u32(bytes.length);
     this.raw(bytes);
+  }
+
+  /** UTF-8. Most pieces are short and ASCII. @param {string} piece */
+  text(piece) {
+    const length = piece.length;
+    this.reserve(3 * length);
+    const { bytes, at } = this;
+    for (let i = 0; i < length; i++) {
+      const unit = piece.charCodeAt(i);
+      if (unit > 0x7f) {
+        this.at = at + UTF8.encodeInto(piece, bytes.subarray(at)).written;
+        return;
+      }
+      bytes[at + i] = unit;
+    }
+    this.at = at + length;
   }
 
   /** Leaves room for a length; `close` fills it in. */
@@ -341,7 +359,9 @@ function answerCalls(from, to) {
   for (let left = from.u32(); left > 0; left--) {
     rows.push({ id: from.u32(), kind: from.u32(), descriptor: from.block() });
   }
-  to.block(new TextEncoder().encode(trace(rows, from.block())));
+  const start = to.open();
+  trace(to, rows, from.block());
+  to.close(start);
 }
 
 /** @param {Reader} from @param {Writer} to @param {(from: Reader, to: Writer) => void} answer */
@@ -426,7 +446,7 @@ function answerPayload(type, from, to) {
     case HELLO: {
       const version = from.u32();
       to.u32(PROTOCOL_VERSION);
-      to.raw(new TextEncoder().encode(HELLO_JSON));
+      to.raw(UTF8.encode(HELLO_JSON));
       return version === PROTOCOL_VERSION;
     }
     case STREAMS:

@@ -1,9 +1,12 @@
 /**
- * The calls of an object table and a stream as the canonical text of PROTOCOL.md: a JSON array a line.
+ * The calls of an object table and a stream as the canonical text of PROTOCOL.md: a JSON array a line. It is written
+ * piece by piece, because strings put together would cost more than the replay.
  */
 
 import { makeObjects, parseBlob, replay } from "./replay.js";
 import { makeRecordingDevice, Recorded } from "./recording_device.js";
+
+/** Takes the text. @typedef {{ text: (piece: string) => void }} Sink */
 
 const bits = new DataView(new ArrayBuffer(8));
 
@@ -16,56 +19,91 @@ function number(value) {
 
 const WORD = /^[\w-]*$/;
 
-/** @param {string} text */
-function quoted(text) {
-  return WORD.test(text) ? `"${text}"` : JSON.stringify(text);
+/** @param {Sink} to @param {string} text */
+function writeString(to, text) {
+  if (!WORD.test(text)) return to.text(JSON.stringify(text));
+  to.text('"');
+  to.text(text);
+  to.text('"');
 }
 
-/** A property that is there with no value is not left out, so it has a form of its own. */
-const UNDEFINED = '{"undefined":true}';
-
-/** @param {Recorded} object */
-function nameOf({ name }) {
-  return typeof name === "number" ? String(name) : `"${name}"`;
+/** @param {Sink} to @param {Recorded} object */
+function writeName(to, { name }) {
+  if (typeof name === "number") to.text(String(name));
+  else writeString(to, name);
 }
 
 /**
  * The canonical form of a call's argument: members in the order of their names, bytes as their place in the data.
+ * @param {Sink} to
  * @param {any} value
  * @param {Uint8Array} data
- * @returns {string}
  */
-function canonical(value, data) {
-  if (typeof value === "number") return number(value);
-  if (typeof value === "string") return quoted(value);
-  if (value === undefined) return UNDEFINED;
-  if (typeof value !== "object" || value === null) return String(value);
-  if (value instanceof Recorded) return `{"@":${nameOf(value)}}`;
-  if (Array.isArray(value)) return `[${list(value, data)}]`;
-  if (value instanceof Uint8Array) return bytes(value, data);
-  return members(value, data);
+function write(to, value, data) {
+  if (typeof value === "number") to.text(number(value));
+  else if (typeof value === "string") writeString(to, value);
+  // A property that is there with no value is not left out, so it has a form of its own.
+  else if (value === undefined) to.text('{"undefined":true}');
+  else if (typeof value !== "object" || value === null) to.text(String(value));
+  else if (Array.isArray(value)) writeArray(to, value, data);
+  else writeObject(to, value, data);
 }
 
-/** @param {Record<string, any>} value @param {Uint8Array} data */
-function members(value, data) {
-  let text = "";
-  for (const name of Object.keys(value).sort()) {
-    text += `${text === "" ? "{" : ","}${quoted(name)}:${canonical(value[name], data)}`;
+/** @param {Sink} to @param {any[]} values @param {Uint8Array} data */
+function writeArray(to, values, data) {
+  to.text("[");
+  for (let i = 0; i < values.length; i++) {
+    if (i > 0) to.text(",");
+    write(to, values[i], data);
   }
-  return text === "" ? "{}" : `${text}}`;
+  to.text("]");
 }
 
-/** The values with commas between them. @param {any[]} values @param {Uint8Array} data */
-function list(values, data) {
-  let text = "";
-  for (let i = 0; i < values.length; i++) text += `${i === 0 ? "" : ","}${canonical(values[i], data)}`;
-  return text;
+/** @param {Sink} to @param {Record<string, any>} value @param {Uint8Array} data */
+function writeObject(to, value, data) {
+  if (value instanceof Recorded) {
+    to.text('{"@":');
+    writeName(to, value);
+    to.text("}");
+  } else if (value instanceof Uint8Array) {
+    writeBytes(to, value, data);
+  } else {
+    writeMembers(to, value, data);
+  }
 }
 
-/** @param {Uint8Array} value @param {Uint8Array} data */
-function bytes(value, data) {
-  if (value.buffer !== data.buffer) return `[${list(Array.from(value), data)}]`;
-  return `{"data":[${value.byteOffset - data.byteOffset},${value.length}]}`;
+/** @param {Sink} to @param {Record<string, any>} value @param {Uint8Array} data */
+function writeMembers(to, value, data) {
+  const names = Object.keys(value).sort();
+  to.text("{");
+  for (let i = 0; i < names.length; i++) {
+    if (i > 0) to.text(",");
+    writeString(to, names[i]);
+    to.text(":");
+    write(to, value[names[i]], data);
+  }
+  to.text("}");
+}
+
+/** @param {Sink} to @param {Uint8Array} value @param {Uint8Array} data */
+function writeBytes(to, value, data) {
+  // Bytes from elsewhere would have no place there.
+  if (value.buffer !== data.buffer) return writeArray(to, Array.from(value), data);
+  to.text(`{"data":[${value.byteOffset - data.byteOffset},${value.length}]}`);
+}
+
+/** @param {Sink} to @param {Recorded} object @param {string} method @param {any[]} args @param {Uint8Array} data */
+function writeCall(to, object, method, args, data) {
+  to.text("[");
+  writeName(to, object);
+  to.text(',"');
+  to.text(method);
+  to.text('"');
+  for (let i = 0; i < args.length; i++) {
+    to.text(",");
+    write(to, args[i], data);
+  }
+  to.text("]\n");
 }
 
 /**
@@ -92,17 +130,15 @@ function streamEnd(device, table, blob) {
 }
 
 /**
- * The lines of a table's objects and of the stream over them.
+ * Writes the lines of a table's objects and of the stream over them.
+ * @param {Sink} to
  * @param {import("./replay.js").ObjectRow[]} rows
  * @param {Uint8Array} bytes the stream's blob
  */
-export function trace(rows, bytes) {
+export function trace(to, rows, bytes) {
   const blob = parseBlob(bytes);
   const data = blob.reason === null ? blob.data : new Uint8Array(0);
-  const { device, log } = makeRecordingDevice(null, (object, method, args) => {
-    const rest = args.length === 0 ? "" : `,${list(args, data)}`;
-    return `[${nameOf(object)},"${method}"${rest}]`;
-  });
+  const { device } = makeRecordingDevice(null, (object, method, args) => writeCall(to, object, method, args, data));
   /** @type {import("./replay.js").Table} */
   const table = new Map();
   for (const row of rows) {
@@ -110,8 +146,9 @@ export function trace(rows, bytes) {
     const made = table.get(row.id);
     // From here on the object goes by its id.
     if (made !== undefined) made.object.name = row.id;
-    log.push(JSON.stringify(["object", row.id, ...rowEnd(refused[0])]));
+    writeArray(to, ["object", row.id, ...rowEnd(refused[0])], data);
+    to.text("\n");
   }
-  log.push(JSON.stringify(["stream", ...streamEnd(device, table, blob)]));
-  return `${log.join("\n")}\n`;
+  writeArray(to, ["stream", ...streamEnd(device, table, blob)], data);
+  to.text("\n");
 }

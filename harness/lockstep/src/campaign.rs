@@ -40,7 +40,7 @@ const ROUND: [(Lane, u64); 6] = [
 
 /// Of each stream lane, the calls of the cases whose index is a multiple of this are compared too. They cost several times what
 /// Decode costs.
-const CALLS_SHARE: u64 = 8;
+const CALLS_SHARE: u64 = 5;
 
 /// When a campaign ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
