@@ -81,48 +81,64 @@ function plain(value) {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, plain(member)]));
 }
 
-/** An object of the device; its methods are set from METHODS. */
-class Recorded {
-  /** @param {string} name */
-  constructor(name) {
+/**
+ * What the device's objects have in common: the log, how a call is noted, how many objects of a kind were made.
+ * @typedef {{ log: any[], note: (object: Recorded, method: string, args: unknown[]) => unknown,
+ *   throwsAt: ((call: string) => boolean) | null, made: Map<string, number> }} Recorder
+ */
+
+/** An object of the device. Whoever gives it another name finds that one in the calls after. */
+export class Recorded {
+  /** @param {Recorder} recorder @param {string | number} name */
+  constructor(recorder, name) {
+    this.recorder = recorder;
     this.name = name;
   }
+}
+
+/** A class for each kind of object, with the methods of METHODS. @type {Record<string, typeof Recorded>} */
+const CLASSES = {};
+for (const [kind, methods] of Object.entries(METHODS)) {
+  CLASSES[kind] = class extends Recorded {};
+  for (const [method, result] of Object.entries(methods)) {
+    const prototype = /** @type {any} */ (CLASSES[kind].prototype);
+    prototype[method] = function (/** @type {unknown[]} */ ...args) {
+      return record(this, method, result, args);
+    };
+  }
+}
+
+/** @param {Recorded} object @param {string} method @param {string | null} result @param {unknown[]} args */
+function record(object, method, result, args) {
+  const { recorder } = object;
+  recorder.log.push(recorder.note(object, method, args));
+  if (recorder.throwsAt?.(`${object.name}.${method}`)) throw new TypeError(`${object.name}.${method}`);
+  return result === null ? undefined : makeOne(recorder, result);
+}
+
+/** @param {Recorder} recorder @param {string} kind @returns {any} */
+function makeOne(recorder, kind) {
+  const number = (recorder.made.get(kind) ?? 0) + 1;
+  recorder.made.set(kind, number);
+  return new (CLASSES[kind] ?? Recorded)(recorder, `${kind}${number}`);
+}
+
+/** @param {Recorded} object @param {string} method @param {unknown[]} args @returns {Call} */
+function noteCall(object, method, args) {
+  return { call: `${object.name}.${method}`, args: args.map(plain) };
 }
 
 /**
  * Makes a device with an empty log. Objects are named by kind and number, `buffer1` first; the device and the queue
  * are `device` and `queue`.
- * @param {(call: string) => boolean} throwsAt whether the call, already logged, throws
+ * @param {((call: string) => boolean) | null} throwsAt whether the call, already logged, throws
+ * @param {Recorder["note"]} note what the log gets for a call
  */
-export function makeRecordingDevice(throwsAt = () => false) {
-  /** @type {Call[]} */
-  const log = [];
-  /** @type {Map<string, number>} */
-  const made = new Map();
-
-  /** @param {string} kind */
-  const make = (kind) => {
-    const number = (made.get(kind) ?? 0) + 1;
-    made.set(kind, number);
-    return build(kind, `${kind}${number}`);
-  };
-
-  /** @param {string} kind @param {string} name */
-  const build = (kind, name) => {
-    /** @type {any} */
-    const object = new Recorded(name);
-    for (const [method, result] of Object.entries(METHODS[kind] ?? {})) {
-      object[method] = (/** @type {unknown[]} */ ...args) => {
-        const call = `${name}.${method}`;
-        log.push({ call, args: args.map(plain) });
-        if (throwsAt(call)) throw new TypeError(call);
-        return result === null ? undefined : make(result);
-      };
-    }
-    return object;
-  };
-
-  const device = build("device", "device");
-  device.queue = build("queue", "queue");
-  return { device, log, make };
+export function makeRecordingDevice(throwsAt = null, note = noteCall) {
+  /** @type {Recorder} */
+  const recorder = { log: [], note, throwsAt, made: new Map() };
+  /** @type {any} */
+  const device = new CLASSES.device(recorder, "device");
+  device.queue = new CLASSES.queue(recorder, "queue");
+  return { device, log: recorder.log, make: (/** @type {string} */ kind) => makeOne(recorder, kind) };
 }

@@ -1076,11 +1076,31 @@ function makeRenderPipeline(device, body, [layout, vertexModule, fragmentModule]
   }));
 }
 
+/** Of objects and arrays in a body, the body included. */
+const MAX_DEPTH = 127;
+
+/**
+ * Whether JSON's value holds only what section 7 lets stand: finite numbers, whole strings, and nothing too deep.
+ * @param {any} value
+ * @param {number} depth how many more levels there may be
+ * @returns {boolean}
+ */
+function isPlain(value, depth) {
+  if (isNumber(value)) return Number.isFinite(value);
+  if (isString(value)) return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  if (depth === 0) return false;
+  if (isArray(value)) return value.every((/** @type {any} */ member) => isPlain(member, depth - 1));
+  return Object.keys(value).every((name) => name.isWellFormed() && isPlain(value[name], depth - 1));
+}
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 /** The body as an object, null when it is no UTF-8 JSON of one. @param {Uint8Array} bytes */
 function parseBody(bytes) {
   try {
-    const body = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
-    return isObject(body) ? body : null;
+    const body = JSON.parse(UTF8.decode(bytes));
+    return isObject(body) && isPlain(body, MAX_DEPTH) ? body : null;
   } catch {
     return null;
   }

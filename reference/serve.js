@@ -4,13 +4,15 @@
  */
 
 import { checkRanges, checkReads, decode, parseBlob, remapDescriptor, remapReads, splitDescriptor } from "./replay.js";
+import { trace } from "./trace.js";
 
 const PROTOCOL_VERSION = 1;
 const MAX_FRAME = 2 ** 28;
 const HELLO = 1;
 const STREAMS = 2;
 const DESCRIPTORS = 3;
-const HELLO_JSON = JSON.stringify({ name: "replay-js", answers: ["streams", "descriptors"] });
+const CALLS = 4;
+const HELLO_JSON = JSON.stringify({ name: "replay-js", answers: ["streams", "descriptors", "calls"] });
 const TWO_32 = 2 ** 32;
 
 /** The numbers of PROTOCOL.md. @type {Record<string, number>} */
@@ -77,6 +79,8 @@ class Reader {
   }
 }
 
+const UTF8 = new TextEncoder();
+
 /** A growing answer frame, used again for each. */
 class Writer {
   constructor() {
@@ -137,6 +141,22 @@ class Writer {
   block(bytes) {
     this.u32(bytes.length);
     this.raw(bytes);
+  }
+
+  /** UTF-8. Most pieces are short and ASCII. @param {string} piece */
+  text(piece) {
+    const length = piece.length;
+    this.reserve(3 * length);
+    const { bytes, at } = this;
+    for (let i = 0; i < length; i++) {
+      const unit = piece.charCodeAt(i);
+      if (unit > 0x7f) {
+        this.at = at + UTF8.encodeInto(piece, bytes.subarray(at)).written;
+        return;
+      }
+      bytes[at + i] = unit;
+    }
+    this.at = at + length;
   }
 
   /** Leaves room for a length; `close` fills it in. */
@@ -333,6 +353,17 @@ function writeDescriptor(to, bytes) {
   to.u32(refusal.index);
 }
 
+/** @param {Reader} from @param {Writer} to */
+function answerCalls(from, to) {
+  const rows = [];
+  for (let left = from.u32(); left > 0; left--) {
+    rows.push({ id: from.u32(), kind: from.u32(), descriptor: from.block() });
+  }
+  const start = to.open();
+  trace(to, rows, from.block());
+  to.close(start);
+}
+
 /** @param {Reader} from @param {Writer} to @param {(from: Reader, to: Writer) => void} answer */
 function answerItems(from, to, answer) {
   const count = from.u32();
@@ -415,7 +446,7 @@ function answerPayload(type, from, to) {
     case HELLO: {
       const version = from.u32();
       to.u32(PROTOCOL_VERSION);
-      to.raw(new TextEncoder().encode(HELLO_JSON));
+      to.raw(UTF8.encode(HELLO_JSON));
       return version === PROTOCOL_VERSION;
     }
     case STREAMS:
@@ -423,6 +454,9 @@ function answerPayload(type, from, to) {
       return true;
     case DESCRIPTORS:
       answerItems(from, to, answerDescriptor);
+      return true;
+    case CALLS:
+      answerItems(from, to, answerCalls);
       return true;
     default:
       throw new Malformed(`a frame of unknown type ${type}`);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { blob, u64, utf8 } from "./helpers.js";
 
 const SERVE = new URL("../serve.js", import.meta.url).href;
-const HELLO_JSON = '{"name":"replay-js","answers":["streams","descriptors"]}';
+const HELLO_JSON = '{"name":"replay-js","answers":["streams","descriptors","calls"]}';
 
 /** The bytes of u32s, and of byte strings as they are. @param {(number | Uint8Array)[]} parts */
 function bytesOf(...parts) {
@@ -192,6 +192,74 @@ Deno.test("descriptors", async () => {
   assert.deepEqual(answer, { type: 3, payload: bytesOf(items.length, ...expected.map(block)) });
 });
 
+/** A calls item. @param {[number, number, number[], string][]} rows @param {Uint8Array} stream */
+function callsItem(rows, stream) {
+  const list = rows.map(([id, kind, refs, body]) =>
+    bytesOf(id, kind, block(bytesOf(refs.length, ...refs, utf8(body))))
+  );
+  return bytesOf(rows.length, ...list, block(stream));
+}
+
+/** A table and a stream, and the lines of their trace. @type {[Uint8Array, string[]][]} */
+const CALLS = [
+  [callsItem([], blob([])), ['["stream","done"]']],
+  [callsItem([], new Uint8Array(3)), ['["stream","bad-length"]']],
+  [callsItem([], blob([40, 21])), ['["stream","wrong-context",1,21]']],
+  [
+    callsItem(
+      [[7, 1, [], '{"usage":12,"size":16}']],
+      blob([30, 7, 8, 0, 0, 4, 31, 7, 0, 0, 9, 0, 0, 4, 0, 40], [1, 2, 3, 4]),
+    ),
+    [
+      '["device","createBuffer",{"size":16,"usage":12}]',
+      '["object",7,"made"]',
+      '["queue","writeBuffer",{"@":7},8,{"data":[0,4]}]',
+      '["stream","wrong-kind",1,10]',
+    ],
+  ],
+  [
+    callsItem(
+      [
+        [2, 2, [], '{"size":[1],"format":"r8unorm","usage":16}'],
+        [3, 3, [2], '{"b":-0,"a":0.5,"\u00e9":"\\"\\n"}'],
+        [2, 4, [1], "{}"],
+        [5, 11, [9], '{"colorFormats":[],"words":[3,1,0,0,0,1,1]}'],
+        [5, 11, [9], '{"colorFormats":[],"words":[1,2]}'],
+        [0, 4, [], "{}"],
+        [6, 3, [2], "{}"],
+      ],
+      blob([20, 1, 3, 0, 2, 1, 0, 0x80000000, 0x3f000000, 0x3f800000, 0, 21, 40]),
+    ),
+    [
+      '["device","createTexture",{"format":"r8unorm","size":[1],"usage":16}]',
+      '["object",2,"made"]',
+      '[2,"createView",{"a":{"f64":"3fe0000000000000"},"b":{"f64":"8000000000000000"},"é":"\\"\\n"}]',
+      '["object",3,"made"]',
+      '["object",2,"bad-descriptor"]',
+      '["device","createRenderBundleEncoder",{"colorFormats":[]}]',
+      '["bundleEncoder1","draw",1,0,0,0]',
+      '["object",5,"wrong-kind",1,6]',
+      '["object",5,"unknown-id",1,1]',
+      '["object",0,"zero-id"]',
+      '["object",6,"wrong-kind",0]',
+      '["device","createCommandEncoder"]',
+      '["encoder1","beginRenderPass",{"colorAttachments":[{"clearValue":{"a":1,"b":{"f64":"3fe0000000000000"},' +
+      '"g":{"f64":"8000000000000000"},"r":0},"loadOp":"clear","storeOp":"store","view":{"@":3}}]}]',
+      '["renderPass1","end"]',
+      '["encoder1","finish"]',
+      '["queue","submit",[{"@":"commands1"}]]',
+      '["stream","done"]',
+    ],
+  ],
+];
+
+Deno.test("calls", async () => {
+  const { type, payload } = await answerTo(frame(4, CALLS.length, ...CALLS.map(([item]) => item)));
+  assert.equal(type, 4);
+  const expected = CALLS.map(([, lines]) => block(utf8(lines.map((line) => `${line}\n`).join(""))));
+  assert.deepEqual(payload, bytesOf(CALLS.length, ...expected));
+});
+
 Deno.test("a malformed request: one line on standard error and status 2", async () => {
   const item = streamItem(blob([40]));
   /** @type {[string, Uint8Array[]][]} */
@@ -206,6 +274,8 @@ Deno.test("a malformed request: one line on standard error and status 2", async 
     ["ends inside a number", [HELLO, frame(2, 2, item)]],
     ["ends inside a byte string", [HELLO, frame(2, 1, 100)]],
     ["ends inside a list", [HELLO, frame(2, 1, block(blob([])), 0xffffffff)]],
+    ["ends inside a number", [HELLO, frame(4, 1, 0xffffffff)]],
+    ["ends inside a byte string", [HELLO, frame(4, 1, 1, 7, 1, 100)]],
     ["left over", [HELLO, frame(2, 1, item, 0)]],
     ["left over", [frame(1, 1, 0)]],
     ["listed twice", [HELLO, frame(2, 1, streamItem(blob([]), [[1, 2], [1, 3]]))]],

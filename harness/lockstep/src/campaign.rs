@@ -21,7 +21,7 @@ use crate::gpu::engine::Engine;
 use crate::oracles::{Outcome, Verdict, gpu, msl, slots, streams};
 use crate::readers::answer::{DescriptorAnswer, NotAnAnswer, StreamAnswer};
 use crate::readers::ask::{self, NoAnswer};
-use crate::readers::{Batch, BatchAnswers, LayoutReader, ReaderFailed, StreamReader};
+use crate::readers::{Batch, BatchAnswers, CallsQuery, LayoutReader, ReaderFailed, StreamReader};
 use crate::report::results::{Comparison, EngineRow, Lane as LaneRow, Msl, NotRun, RESULTS_FORMAT, Results};
 
 /// Cases of each lane in a round. The shares say what a campaign's time goes into.
@@ -68,6 +68,10 @@ impl Part {
         }
     }
 }
+
+/// Of each stream lane, the calls of the cases whose index is a multiple of this are compared too. They cost several times what
+/// Decode costs.
+const CALLS_SHARE: u64 = 5;
 
 /// When a campaign ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -347,7 +351,7 @@ impl Shared<'_> {
             comparisons: comparisons.collect(),
             msl: counts.msl.clone(),
             engines: counts.engines.values().cloned().collect(),
-            coverage: counts.coverage.coverage(),
+            coverage: counts.coverage.of_lanes(&self.plan.lanes),
             repeated_findings: findings.iter().map(|row| row.seen - 1).sum(),
             findings,
             not_run: lock(&self.not_run).clone(),
@@ -393,12 +397,44 @@ struct Item {
     case: StreamCase,
     /// What an edge shows.
     name: Option<String>,
+    /// Where its calls are compared, what is asked.
+    calls: Option<CallsQuery>,
+}
+
+impl Item {
+    fn new(lane: Lane, index: u64, case: StreamCase) -> Item {
+        let calls = if index.is_multiple_of(CALLS_SHARE) {
+            CallsQuery::of(&case)
+        } else {
+            None
+        };
+        Item {
+            lane,
+            index,
+            case,
+            name: None,
+            calls,
+        }
+    }
+
+    /// An edge; the edges are about readers, and their tables are no objects for a replay.
+    fn edge(index: u64, case: StreamCase, name: String) -> Item {
+        Item {
+            lane: Lane::Edges,
+            index,
+            case,
+            name: Some(name),
+            calls: None,
+        }
+    }
 }
 
 /// A reader's answers to a round's items. `None` stands for one that is none of PROTOCOL.md's, which is a finding already.
 struct Heard {
     streams: Vec<Option<StreamAnswer>>,
     descriptors: Vec<Option<DescriptorAnswer>>,
+    /// To the items that were asked for their calls; none from a reader that does not replay.
+    calls: Vec<Vec<u8>>,
 }
 
 /// Makes a case out of bytes.
@@ -536,7 +572,7 @@ impl Worker<'_> {
             return;
         };
         let since = Instant::now();
-        let batch = Batch::of(items.iter().map(|item| &item.case));
+        let batch = batch_of(&items);
         let asked = self.ask_references(&batch);
         let subject = self.ask_subject(&items, &batch);
         if let Some(subject) = &subject {
@@ -565,12 +601,7 @@ impl Worker<'_> {
         let mut items = Vec::new();
         for (lane, generator) in generators {
             self.each(lane, round, generator, |_, index, case| {
-                items.push(Item {
-                    lane,
-                    index,
-                    case,
-                    name: None,
-                });
+                items.push(Item::new(lane, index, case));
             });
         }
         items.extend(self.edges(round));
@@ -587,12 +618,7 @@ impl Worker<'_> {
         let edges = self.edges.take(indices.clone());
         let items = indices.clone().zip(edges).map(|(index, edge)| {
             self.counts.coverage.edge(edge.family);
-            Item {
-                lane: Lane::Edges,
-                index,
-                case: edge.case,
-                name: Some(edge.name),
-            }
+            Item::edge(index, edge.case, edge.name)
         });
         let items = items.collect();
         self.counts.time(Lane::Edges, indices.end - indices.start, since);
@@ -610,7 +636,7 @@ impl Worker<'_> {
 
     fn ask_subject(&mut self, items: &[Item], batch: &Batch) -> Option<Heard> {
         match ask::batch(self.subject.as_mut(), batch) {
-            Ok(answers) => Some(self.take_apart(self.subject.name(), items, &answers)),
+            Ok(answers) => Some(self.take_apart(self.subject.name(), items, answers)),
             Err(failed) => {
                 self.reader_failed(None, items, failed);
                 None
@@ -624,7 +650,7 @@ impl Worker<'_> {
             match asked.and_then(|()| self.references[at].hear()) {
                 Ok(answers) => {
                     self.shared.answered(at);
-                    let heard = self.take_apart(self.references[at].name(), items, &answers);
+                    let heard = self.take_apart(self.references[at].name(), items, answers);
                     self.compare(at, items, subject, &heard);
                 }
                 Err(failed) => self.reader_failed(Some(at), items, failed),
@@ -632,7 +658,7 @@ impl Worker<'_> {
         }
     }
 
-    fn take_apart(&self, reader: &str, items: &[Item], answers: &BatchAnswers) -> Heard {
+    fn take_apart(&self, reader: &str, items: &[Item], answers: BatchAnswers) -> Heard {
         let streams = items.iter().zip(&answers.streams);
         let descriptors = owners(items).zip(&answers.descriptors);
         Heard {
@@ -642,6 +668,7 @@ impl Worker<'_> {
             descriptors: descriptors
                 .map(|(item, bytes)| self.sense(reader, item, DescriptorAnswer::parse(bytes)))
                 .collect(),
+            calls: answers.calls,
         }
     }
 
@@ -701,7 +728,7 @@ impl Worker<'_> {
             Some(at) => self.references[at].as_mut(),
             None => self.subject.as_mut(),
         };
-        ask::batch(reader, &Batch::of(items.iter().map(|item| &item.case))).is_err()
+        ask::batch(reader, &batch_of(items)).is_err()
     }
 
     fn tally(&mut self, items: &[Item], subject: &Heard) {
@@ -731,6 +758,10 @@ impl Worker<'_> {
             if let (Some(a), Some(b)) = (a, b) {
                 self.compared(&reference, item, &streams::compare_descriptors(a, b));
             }
+        }
+        let asked = items.iter().filter(|item| item.calls.is_some());
+        for ((item, a), b) in asked.zip(&subject.calls).zip(&heard.calls) {
+            self.compared(&reference, item, &streams::compare_calls(a, b));
         }
     }
 
@@ -813,6 +844,13 @@ fn parted(outcome: &Outcome, subject: &str, reference: &str) -> Option<(String, 
     };
     let summary = format!("{subject} and {reference} part at {}: {how}", outcome.aspect);
     Some((outcome.signature(subject, reference)?, summary))
+}
+
+fn batch_of(items: &[Item]) -> Batch {
+    Batch {
+        calls: items.iter().filter_map(|item| item.calls.clone()).collect(),
+        ..Batch::of(items.iter().map(|item| &item.case))
+    }
 }
 
 /// The item of each descriptor of a batch.

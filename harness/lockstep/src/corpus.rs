@@ -21,7 +21,7 @@ use crate::readers::ask;
 use crate::readers::native::{self, Native};
 use crate::readers::replay_js;
 use crate::readers::slot_model::SlotModel;
-use crate::readers::{LayoutAnswer, LayoutReader, StageSlots, StreamReader};
+use crate::readers::{CallsQuery, LayoutAnswer, LayoutReader, StageSlots, StreamReader};
 use crate::setup::Parts;
 
 /// The case files among `paths`: a file as it is, a folder's `*.json` in the order of their names.
@@ -168,9 +168,10 @@ impl Judge {
             engines: Vec::new(),
             differences: Vec::new(),
         };
+        let calls = CallsQuery::of(case);
         let mut answers = Vec::new();
         for reader in &mut self.readers {
-            match ask::case(reader.as_mut(), case) {
+            match ask::case(reader.as_mut(), case, calls.as_ref()) {
                 Ok(answer) => answers.push((reader.name().to_owned(), answer)),
                 Err(none) => observed.differences.push(none.to_string()),
             }

@@ -7,11 +7,15 @@ use wire::{Arg, ArgKind, Context, Op, Reason};
 
 use crate::case::Stage;
 use crate::generators::edges::{FAMILIES, Family};
-use crate::generators::faults::{LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE};
+use crate::generators::faults::{Fault, LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE};
 use crate::generators::loose::after;
-use crate::generators::{layout, wgsl};
+use crate::generators::rows::ROWS;
+use crate::generators::{Lane, layout, wgsl};
 use crate::readers::answer::{DescriptorAnswer, StreamAnswer};
 use crate::report::results::{Coverage, Grid, add_counts};
+
+/// The name of the table of faults.
+const FAULTS: &str = "fault put in";
 
 /// Counts while a campaign runs. Workers have one each; they add up.
 #[derive(Clone, Debug, Default)]
@@ -239,10 +243,27 @@ impl Tally {
         }
     }
 
+    /// The tables that a campaign over `lanes` could fill: what it left out on purpose is nothing that it missed.
+    pub fn of_lanes(&self, lanes: &[Lane]) -> Coverage {
+        let any = |wanted: &[Lane]| wanted.iter().any(|lane| lanes.contains(lane));
+        let mut coverage = self.coverage();
+        coverage.grids.retain(|grid| match grid.name.as_str() {
+            "binding type by stage" => any(&[Lane::Layouts]),
+            "edge" | FAULTS => true,
+            // A replay is well formed: it comes to CheckRanges and the read check.
+            "opcode by context" | "read check" => any(&[Lane::Streams, Lane::Raw, Lane::Replays, Lane::Edges]),
+            _ => any(&[Lane::Streams, Lane::Raw, Lane::Edges]),
+        });
+        for grid in coverage.grids.iter_mut().filter(|grid| grid.name == FAULTS) {
+            *grid = self.fault_grid(lanes);
+        }
+        coverage
+    }
+
     /// What the cases were made for: the faults that were drawn, or in a campaign of edges the families of the table.
     fn made_grid(&self) -> Grid {
         if self.edges.is_empty() {
-            return self.fault_grid();
+            return self.fault_grid(&Lane::ALL);
         }
         let count = |family: &Family| self.edges.get(family.name).copied().unwrap_or(0);
         Grid {
@@ -253,20 +274,26 @@ impl Tally {
         }
     }
 
-    fn fault_grid(&self) -> Grid {
-        let known = MALFORMED
-            .iter()
-            .chain(&OUT_OF_RANGE)
-            .chain(&LEFT_TO_DEVICE)
-            .map(|fault| fault.name)
-            .chain(layout::FAULTS)
-            .chain(wgsl::FAULTS);
-        let mut counts: BTreeMap<&str, u64> = known.map(|name| (name, 0)).collect();
+    /// The faults that the lanes put in, those that no case was given too.
+    fn fault_grid(&self, lanes: &[Lane]) -> Grid {
+        let names = |faults: &'static [Fault]| faults.iter().map(|fault| fault.name).collect::<Vec<_>>();
+        let by_lane = [
+            (Lane::Streams, names(&MALFORMED)),
+            (Lane::Streams, names(&OUT_OF_RANGE)),
+            (Lane::Streams, names(&LEFT_TO_DEVICE)),
+            (Lane::Streams, ROWS.iter().map(|fault| fault.name).collect()),
+            (Lane::Replays, names(&OUT_OF_RANGE)),
+            (Lane::Replays, names(&LEFT_TO_DEVICE)),
+            (Lane::Layouts, layout::FAULTS.to_vec()),
+            (Lane::Shaders, wgsl::FAULTS.to_vec()),
+        ];
+        let known = by_lane.into_iter().filter(|(lane, _)| lanes.contains(lane));
+        let mut counts: BTreeMap<&str, u64> = known.flat_map(|(_, names)| names).map(|name| (name, 0)).collect();
         for (&fault, &count) in &self.faults {
             *counts.entry(fault).or_default() += count;
         }
         Grid {
-            name: "fault put in".into(),
+            name: FAULTS.into(),
             rows: counts.keys().map(|name| (*name).to_owned()).collect(),
             columns: vec!["cases".into()],
             cells: counts.values().map(|&count| vec![Some(count)]).collect(),

@@ -276,6 +276,7 @@ fn answers_that_nobody_heard_are_not_those_to_the_next_batch() {
     let batch = |case: &StreamCase| Batch {
         streams: vec![StreamQuery::of(case)],
         descriptors: Vec::new(),
+        ..Batch::default()
     };
     let (_, long) = one_case();
     let short = StreamCase {

@@ -1,6 +1,7 @@
 //! A reader that is wrong on purpose is found out, by the comparison and by the GPU, each alone.
 //!
-//! The wrong reader is the native one, but that it lets DispatchIndirect begin where only 8 of its 12 bytes are left.
+//! The wrong reader is the native one, but that it lets DispatchIndirect begin where only 8 of its 12 bytes are left. Another one
+//! replays baseVertex unsigned.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -11,6 +12,7 @@ use lockstep::generators::Lane;
 use lockstep::gpu::engine::Engine;
 use lockstep::readers::native::Native;
 use lockstep::readers::replay_js::replay_js;
+use lockstep::readers::{Batch, BatchAnswers, ReaderFailed, StreamReader};
 use lockstep::report::results::Results;
 use lockstep::setup;
 use wire::{Cmd, Op, RangeRefusal, Reason};
@@ -84,6 +86,44 @@ fn the_comparison_finds_it() {
         found.iter().all(is_the_fault),
         "the readers agree on all the rest: {found:?}"
     );
+}
+
+/// The native reader, but for two baseVertices below 0.
+struct Unsigned(Native);
+
+impl StreamReader for Unsigned {
+    fn name(&self) -> &str {
+        "unsigned"
+    }
+
+    fn ask(&mut self, batch: &Batch) -> Result<(), ReaderFailed> {
+        self.0.ask(batch)
+    }
+
+    fn hear(&mut self) -> Result<BatchAnswers, ReaderFailed> {
+        let mut answers = self.0.hear()?;
+        for calls in &mut answers.calls {
+            let text = String::from_utf8_lossy(calls);
+            let text = text
+                .replace(",-1,", ",4294967295,")
+                .replace(",-2147483648,", ",2147483648,");
+            *calls = text.into_bytes();
+        }
+        Ok(answers)
+    }
+}
+
+#[test]
+fn the_calls_show_it() {
+    let parts = setup::look();
+    let deno = parts.deno.expect("deno, which `cargo lockstep test` brings");
+    let mut cast = wrong_reader();
+    cast.subject = Box::new(|| Box::new(Unsigned(Native::default())));
+    cast.references
+        .push(Box::new(move || Box::new(replay_js(&parts.root, &deno))));
+    let results = campaign(cast, &[Lane::Streams]);
+    let due = "calls: unsigned vs replay-js: both drawIndexed, elsewhere or otherwise";
+    assert_eq!(signatures(&results), [due], "and nothing else");
 }
 
 #[test]

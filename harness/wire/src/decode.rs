@@ -237,3 +237,67 @@ pub fn bundle_commands(words: &[u32]) -> Commands<'_> {
 pub fn decode_bundle(words: &[u32]) -> Result<Vec<Cmd<'_>>, Refusal> {
     bundle_commands(words).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::Walk;
+    use crate::reader::Word;
+    use crate::{Context, Op};
+
+    /// A word that counts how often it is looked at.
+    struct Counted<'a> {
+        word: u32,
+        looks: &'a Cell<usize>,
+    }
+
+    impl Word for Counted<'_> {
+        fn get(&self) -> u32 {
+            self.looks.set(self.looks.get() + 1);
+            self.word
+        }
+    }
+
+    /// How often a walk looks at the words.
+    fn looks(words: &[u32], context: Context) -> usize {
+        let looks = Cell::new(0);
+        let counted: Vec<_> = words.iter().map(|&word| Counted { word, looks: &looks }).collect();
+        let mut walk = Walk::new(&counted, 16, context);
+        while walk.next(&mut |_| true).is_some() {}
+        looks.get()
+    }
+
+    /// wire.md section 3: "its time and memory are linear in the words". A word is looked at thrice at most: as a count or a data range
+    /// it is asked about once more than for being well formed.
+    #[test]
+    fn the_work_is_linear_in_the_words() {
+        let set_bind_group = [Op::SetBindGroup as u32, 0, 1, 2, 0, 256];
+        let draw = [Op::Draw as u32, 3, 1, 0, 0];
+        let pass = [
+            &[Op::BeginComputePass as u32][..],
+            &set_bind_group.repeat(1000),
+            &[Op::EndPass as u32],
+        ]
+        .concat();
+        let write = [Op::WriteBuffer as u32, 1, 0, 0, 0, 16].repeat(1000);
+        let bundle = [&set_bind_group[..], &draw].concat().repeat(1000);
+        // A count that the words do not bear out costs nothing: the words after it are not looked at.
+        let broken = [&pass[..6001], &[Op::SetBindGroup as u32, 0, 1, 65536], &[7; 60000]].concat();
+        for (words, context) in [
+            (pass, Context::Outside),
+            (write, Context::Outside),
+            (bundle, Context::Bundle),
+            (broken, Context::Outside),
+        ] {
+            let looks = looks(&words, context);
+            assert!(looks <= 3 * words.len(), "{looks} looks at {} words", words.len());
+        }
+    }
+
+    #[test]
+    fn what_comes_after_a_refusal_is_not_looked_at() {
+        let words = [&[Op::Submit as u32, 99][..], &[Op::Submit as u32; 1000]].concat();
+        assert_eq!(looks(&words, Context::Outside), 2);
+    }
+}

@@ -55,19 +55,26 @@ struct BufferBody {
     usage: u32,
 }
 
-/// The buffers of a table. A buffer whose body is not `{"size", "usage"}` is none.
+/// The buffers of a table, each id once. A buffer whose body is not `{"size", "usage"}` is none.
 pub fn buffer_facts(objects: &[Object]) -> Vec<BufferFacts> {
-    let buffers = objects.iter().filter(|object| object.kind == wire::Kind::Buffer);
-    buffers
-        .filter_map(|object| {
-            let body: BufferBody = serde_json::from_str(&object.body).ok()?;
-            Some(BufferFacts {
-                id: object.id,
-                usage: body.usage,
-                size: body.size,
-            })
+    let facts = |object: &Object| {
+        if object.kind != wire::Kind::Buffer || !object.refs.is_empty() {
+            return None;
+        }
+        let body: BufferBody = serde_json::from_str(&object.body).ok()?;
+        Some(BufferFacts {
+            id: object.id,
+            usage: body.usage,
+            size: body.size,
         })
-        .collect()
+    };
+    let mut list: Vec<BufferFacts> = Vec::with_capacity(objects.len());
+    for object in objects.iter().filter(|object| object.id != 0) {
+        // A later row of an id takes its place, also when it is no buffer.
+        list.retain(|known| known.id != object.id);
+        list.extend(facts(object));
+    }
+    list
 }
 
 mod kind_name {

@@ -105,7 +105,7 @@ fn stats(out: &mut dyn Write) -> anyhow::Result<u8> {
         match &file.case {
             Case::Stream(case) => {
                 streams += 1;
-                let answers = ask::case(&mut Native::default(), case)?;
+                let answers = ask::case(&mut Native::default(), case, None)?;
                 answers
                     .stream
                     .iter()

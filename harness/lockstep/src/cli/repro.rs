@@ -15,7 +15,7 @@ use crate::readers::ask::{self, CaseAnswers};
 use crate::readers::native::{self, Native};
 use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
-use crate::readers::{LayoutAnswer, LayoutReader, StreamReader, replay_js};
+use crate::readers::{CallsQuery, LayoutAnswer, LayoutReader, StreamReader, replay_js};
 use crate::setup;
 use crate::text::disassemble;
 
@@ -144,9 +144,10 @@ fn readers(parts: &setup::Parts, outside: &[Outside], text: &mut String) -> Vec<
 
 fn show_stream(case: &StreamCase, parts: &setup::Parts, outside: &[Outside]) -> Shown {
     let mut shown = Shown::default();
+    let calls = CallsQuery::of(case);
     let mut answers: Vec<(String, CaseAnswers)> = Vec::new();
     for mut reader in readers(parts, outside, &mut shown.text) {
-        match ask::case(reader.as_mut(), case) {
+        match ask::case(reader.as_mut(), case, calls.as_ref()) {
             Ok(answer) => answers.push((reader.name().to_owned(), answer)),
             Err(none) => {
                 let _ = writeln!(shown.text, "{none}");
@@ -166,9 +167,40 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts, outside: &[Outside]) -> 
         let outcomes = streams::compare_case(native, answer);
         let parted = outcomes.iter().filter_map(|outcome| outcome.signature("native", name));
         shown.signatures.extend(parted);
+        show_calls(native, name, answer, &mut shown.text);
     }
     show_engines(case, subject, &mut shown);
     shown
+}
+
+/// The subject's calls and a reference's around the first that differs.
+fn show_calls(native: &CaseAnswers, reference: &str, answer: &CaseAnswers, shown: &mut String) {
+    const BEFORE: usize = 4;
+    const AFTER: usize = 3;
+    let (Some(mine), true) = (&native.calls, answer.stream.is_some()) else {
+        return;
+    };
+    let Some(theirs) = &answer.calls else {
+        let _ = writeln!(shown, "{reference} does not say which calls it makes\n");
+        return;
+    };
+    let [mine, theirs] = [mine, theirs].map(|bytes| String::from_utf8_lossy(bytes));
+    if mine == theirs {
+        let lines = mine.lines().count();
+        let _ = writeln!(shown, "calls: native and {reference} make the same, {lines} lines\n");
+        return;
+    }
+    let alike = mine.lines().zip(theirs.lines()).take_while(|(a, b)| a == b).count();
+    let _ = writeln!(shown, "calls: native and {reference} differ after line {alike}");
+    for line in mine.lines().take(alike).skip(alike.saturating_sub(BEFORE)) {
+        let _ = writeln!(shown, "            {line}");
+    }
+    for (name, trace) in [("native", &mine), (reference, &theirs)] {
+        for line in trace.lines().skip(alike).take(AFTER) {
+            let _ = writeln!(shown, "{name:<11} {line}");
+        }
+    }
+    shown.push('\n');
 }
 
 /// The stream as text, with the word that the subject refused marked.

@@ -94,7 +94,7 @@ pub static OUT_OF_RANGE: [Fault; 10] = [
 ];
 
 /// Faults that wire.md section 5 leaves to the device.
-pub static LEFT_TO_DEVICE: [Fault; 6] = [
+pub static LEFT_TO_DEVICE: [Fault; 7] = [
     fault("misaligned", misaligned),
     fault("copy-onto-itself", copy_onto_itself),
     fault("group-index-past-limit", |work, u| {
@@ -102,6 +102,7 @@ pub static LEFT_TO_DEVICE: [Fault; 6] = [
     }),
     fault("no-pipeline", no_pipeline),
     fault("wrong-kind", wrong_kind),
+    fault("freed-id", freed_id),
     fault("viewport-depth", |work, u| {
         set_arg(work, u, Op::SetViewport, 4, |_| Ok(1.5f32.to_bits()))
     }),
@@ -535,5 +536,23 @@ fn wrong_kind(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
     }
     let at = *u.choose(&places)?;
     work.draft.words[at] = u.choose(&work.world.objects)?.id;
+    Ok(true)
+}
+
+/// Grants an id of the replayer's that its table does not hold: one between those that it holds, one past them, or the greatest.
+fn freed_id(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
+    let places = id_leaves(work);
+    if places.is_empty() {
+        return Ok(false);
+    }
+    let id = work.draft.words[*u.choose(&places)?];
+    let held = |host: u32| work.id_map.iter().any(|entry| entry.1 == host);
+    let mut free: Vec<u32> = (1..).filter(|&host| !held(host)).take(3).collect();
+    free.push(u32::MAX);
+    let gone = *u.choose(&free)?;
+    match work.id_map.iter_mut().find(|entry| entry.0 == id) {
+        Some(entry) => entry.1 = gone,
+        None => return Ok(false),
+    }
     Ok(true)
 }

@@ -19,7 +19,14 @@ pub fn loose(u: &mut Unstructured<'_>, world: &World) -> Result<Draft> {
     };
     let mut context = Context::Outside;
     for _ in 0..3 + below(u, 16)? {
-        let op = choose_op(u, context)?;
+        let mut op = choose_op(u, context)?;
+        // A replay stops at an id of another kind, so that most commands are those that the world has objects for.
+        for _ in 0..4 {
+            if has_objects(world, op, context) || once_in(u, 8)? {
+                break;
+            }
+            op = choose_op(u, context)?;
+        }
         command(u, world, op, context, &mut draft)?;
         context = after(context, op);
     }
@@ -59,10 +66,16 @@ fn argument(u: &mut Unstructured<'_>, world: &World, arg: &Arg, context: Context
     match arg.kind {
         ArgKind::Id(kinds) => words.push(id(u, world, kinds, context)?),
         ArgKind::OptionalId(kinds) => {
-            let none = once_in(u, 4)?;
+            let none = once_in(u, 4)? || (wanted(world, kinds, context).is_empty() && !once_in(u, 8)?);
             words.push(if none { 0 } else { id(u, world, kinds, context)? });
         }
-        ArgKind::U32 | ArgKind::I32 => words.push(word(u)?),
+        ArgKind::U32 => words.push(word(u)?),
+        ArgKind::I32 => words.push(match below(u, 3)? {
+            0 => word(u)?,
+            // Below 0 as well, the least number too.
+            1 => u.choose(&[-1, i32::MIN, -3, i32::MIN + 1])?.cast_unsigned(),
+            _ => below(u, 4)?,
+        }),
         ArgKind::F32 => words.push(float(u)?),
         ArgKind::U64 => {
             let value = long(u)?;
@@ -92,12 +105,25 @@ fn argument(u: &mut Unstructured<'_>, world: &World, arg: &Arg, context: Context
     Ok(())
 }
 
-fn id(u: &mut Unstructured<'_>, world: &World, kinds: &[Kind], context: Context) -> Result<u32> {
-    let wanted = match (kinds, context) {
+/// Whether the world holds what the command must name; lists and what is optional aside.
+fn has_objects(world: &World, op: Op, context: Context) -> bool {
+    wire::layout(op).iter().all(|arg| match arg.kind {
+        ArgKind::Id(kinds) => !wanted(world, kinds, context).is_empty(),
+        _ => true,
+    })
+}
+
+/// The ids that an argument of these kinds takes.
+fn wanted(world: &World, kinds: &[Kind], context: Context) -> Vec<u32> {
+    match (kinds, context) {
         ([Kind::ComputePipeline, Kind::RenderPipeline], Context::Compute) => world.ids(&[Kind::ComputePipeline]),
         ([Kind::ComputePipeline, Kind::RenderPipeline], _) => world.ids(&[Kind::RenderPipeline]),
         _ => world.ids(kinds),
-    };
+    }
+}
+
+fn id(u: &mut Unstructured<'_>, world: &World, kinds: &[Kind], context: Context) -> Result<u32> {
+    let wanted = wanted(world, kinds, context);
     if wanted.is_empty() || once_in(u, 32)? {
         return Ok(u.choose(&world.objects)?.id);
     }
@@ -127,6 +153,7 @@ fn long(u: &mut Unstructured<'_>) -> Result<u64> {
     match below(u, 8)? {
         0 => Ok(*u.choose(&EDGES)?),
         1 => Ok(u64::from(word(u)?)),
+        2 => Ok(0),
         _ => Ok(4 * u64::from(below(u, 32)?)),
     }
 }
@@ -151,8 +178,10 @@ fn mend(u: &mut Unstructured<'_>, world: &World, op: Op, start: usize, draft: &m
         Op::WriteTexture => {
             args[7] = below(u, length + 1)?;
             args[6] = below(u, length - args[7] + 1)?;
-            if once_in(u, 4)? {
-                args[10] = LEFT_OUT;
+            for stride in &mut args[10..12] {
+                if once_in(u, 4)? {
+                    *stride = LEFT_OUT;
+                }
             }
         }
         Op::ReadBuffer => {

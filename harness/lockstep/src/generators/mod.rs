@@ -9,6 +9,7 @@ pub mod layout;
 pub mod loose;
 pub mod proper;
 pub mod raw;
+pub mod rows;
 pub mod streams;
 pub mod wgsl;
 pub mod world;

@@ -5,7 +5,7 @@ use arbitrary::{Result, Unstructured};
 use wire::{LEFT_OUT, Op};
 
 use super::world::buffer_usage::{COPY_DST, COPY_SRC, INDIRECT, MAP_READ};
-use super::world::{Buffer, Compute, DYNAMIC_OFFSETS, DYNAMIC_STEP, Render, Texture, World};
+use super::world::{Buffer, Compute, DYNAMIC_OFFSETS, DYNAMIC_STEP, Depth, Render, Texture, World};
 use super::{below, once_in};
 
 /// Words and data while they are written, in the replayer's ids.
@@ -282,6 +282,9 @@ fn render_pass(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Re
     let (Some((target, view)), Some(&render)) = (world.target, world.renders.first()) else {
         return compute_pass(u, world, draft);
     };
+    if once_in(u, 6)? {
+        return pass_with_holes(u, view, draft);
+    }
     let read_only = begin_render_pass(u, world, view, draft)?;
     let mut bound = false;
     for _ in 0..1 + below(u, 5)? {
@@ -293,7 +296,7 @@ fn render_pass(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Re
                 &[1.0f32.to_bits(), 0, 0.5f32.to_bits(), (-2.5f32).to_bits()],
             ),
             3 => draft.push(Op::SetStencilReference, &[u.arbitrary()?]),
-            // A bundle that might write depth does not fit a pass that only reads it. Bundles leave nothing set.
+            // A bundle that might write depth or stencil does not fit a pass that only reads it. Bundles leave nothing set.
             4 if !read_only => {
                 let bundles = vec![render.bundle; below(u, 3)? as usize];
                 draft.push(Op::ExecuteBundles, &[&[bundles.len() as u32], &bundles[..]].concat());
@@ -313,22 +316,48 @@ fn render_pass(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Re
     Ok(())
 }
 
-/// Begins a pass into the target; true where it only reads depth.
+/// A pass that clears its target, which stands between holes; no pipeline goes with it.
+fn pass_with_holes(u: &mut Unstructured<'_>, view: u32, draft: &mut Draft) -> Result<()> {
+    let (before, after) = (below(u, 4)?, below(u, 4)?);
+    let hole = [0, 0, 1, 1, 0, 0, 0, 0];
+    let clear = (below(u, 1000)? as f32).to_bits();
+    let mut args = vec![before + 1 + after];
+    (0..before).for_each(|_| args.extend(hole));
+    args.extend([view, 0, 2, 1, clear, 0, 0, 0]);
+    (0..after).for_each(|_| args.extend(hole));
+    args.push(0);
+    draft.push(Op::BeginRenderPass, &args);
+    draft.push(Op::EndPass, &[]);
+    Ok(())
+}
+
+/// Begins a pass into the target; true where it only reads depth or stencil.
 fn begin_render_pass(u: &mut Unstructured<'_>, world: &World, view: u32, draft: &mut Draft) -> Result<bool> {
     let store = if once_in(u, 6)? { 2 } else { 1 };
     let clear = (below(u, 1000)? as f32).to_bits();
     let mut args = vec![1, view, 0, 1 + below(u, 2)?, store, clear, 0, 0, 0];
-    let read_only = world.depth.is_some() && once_in(u, 4)?;
+    let mut read_only = false;
     match world.depth {
         None => args.push(0),
-        Some(depth) if read_only => args.extend([1, depth, 0, 0, 0, 1, 0, 0, 0, 0]),
-        Some(depth) => {
-            let (load, store) = (1 + below(u, 2)?, 1 + below(u, 2)?);
-            args.extend([1, depth, load, store, 0.25f32.to_bits(), 0, 0, 0, 0, 0]);
+        Some(Depth { view, stencil }) => {
+            let (depth, stencil) = (aspect(u, true, 0.25f32.to_bits())?, aspect(u, stencil, 7)?);
+            read_only = depth[3] == 1 || stencil[3] == 1;
+            args.extend([1, view]);
+            args.extend(depth);
+            args.extend(stencil);
         }
     }
     draft.push(Op::BeginRenderPass, &args);
     Ok(read_only)
+}
+
+/// The words of one aspect: load op, store op, clear value, whether it is read only. Ops are there where it is written.
+fn aspect(u: &mut Unstructured<'_>, there: bool, clear: u32) -> Result<[u32; 4]> {
+    Ok(match (there, below(u, 4)?) {
+        (false, _) => [0, 0, 0, 0],
+        (true, 0) => [0, 0, 0, 1],
+        (true, _) => [1 + below(u, 2)?, 1 + below(u, 2)?, clear, 0],
+    })
 }
 
 fn bind_render(u: &mut Unstructured<'_>, world: &World, render: Render, draft: &mut Draft) -> Result<()> {

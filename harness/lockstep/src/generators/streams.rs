@@ -5,11 +5,12 @@ use arbitrary::{Result, Unstructured};
 use super::faults::{Fault, LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE, Work};
 use super::loose::loose;
 use super::proper::{Draft, WINDOW, proper};
+use super::rows::break_table;
 use super::world::{World, world};
 use super::{Made, below, once_in};
 use crate::case::{Object, StreamCase};
 
-/// A case for the readers: half proper, half loose, with faults of every kind, in words, blob and descriptors.
+/// A case for the readers: half proper, half loose, with faults of every kind, in words, blob, descriptors and object table.
 pub fn stream_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
     let world = world(u)?;
     let draft = if once_in(u, 2)? {
@@ -18,7 +19,7 @@ pub fn stream_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
         loose(u, &world)?
     };
     let max_workgroups = *u.choose(&[0, 0, 0, 1, 256, 65535, 65536, u32::MAX])?;
-    let (mut work, host) = translated(u, world, draft, max_workgroups)?;
+    let (mut work, mut host) = translated(u, world, draft, max_workgroups)?;
     let mut faults = Vec::new();
     for _ in 0..fault_count(u)? {
         let from: &[Fault] = match below(u, 6)? {
@@ -29,6 +30,11 @@ pub fn stream_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
         put(&mut work, u, from, &mut faults)?;
     }
     let descriptors = descriptors(u, &work, &mut faults)?;
+    if once_in(u, 6)? {
+        for _ in 0..1 + below(u, 3)? {
+            faults.extend(break_table(&mut host, u)?);
+        }
+    }
     let mut blob = wire::encode_blob(&work.draft.words, &work.draft.data);
     if once_in(u, 32)? {
         damage(u, &mut blob)?;

@@ -1,5 +1,6 @@
 //! Object tables whose objects fit each other: buffers and textures with the usages that their part asks for, the known kernels
-//! with pipelines and bind groups, render targets, a bundle.
+//! with pipelines and bind groups, render targets, a bundle. Others stand beside them that no proper stream uses, so that there is every
+//! kind of object and of reference.
 
 use arbitrary::{Result, Unstructured};
 use wire::{Kind, Op};
@@ -87,6 +88,25 @@ pub struct Render {
     pub bundle: u32,
 }
 
+/// The depth target.
+#[derive(Clone, Copy, Debug)]
+pub struct Depth {
+    /// Its view.
+    pub view: u32,
+    /// Whether it has stencil too.
+    pub stencil: bool,
+}
+
+impl Depth {
+    fn format(self) -> &'static str {
+        if self.stencil {
+            "depth24plus-stencil8"
+        } else {
+            "depth32float"
+        }
+    }
+}
+
 /// What a table holds, by the replayer's ids.
 #[derive(Clone, Debug, Default)]
 pub struct World {
@@ -102,8 +122,8 @@ pub struct World {
     pub renders: Vec<Render>,
     /// The color target: its size and the id of its view.
     pub target: Option<(Texture, u32)>,
-    /// The id of the depth target's view.
-    pub depth: Option<u32>,
+    /// The depth target.
+    pub depth: Option<Depth>,
     /// The buffer of indirect arguments.
     pub indirect: Option<Buffer>,
     /// The index buffer.
@@ -189,6 +209,7 @@ pub fn world(u: &mut Unstructured<'_>) -> Result<World> {
         let kernel = *u.choose(&[Kernel::Instance, Kernel::Uniform])?;
         render(&mut world, u, kernel, uniform)?;
     }
+    bystanders(&mut world, u, uniform)?;
     Ok(world)
 }
 
@@ -249,8 +270,13 @@ fn render_targets(world: &mut World, u: &mut Unstructured<'_>) -> Result<()> {
     let other = world.texture("r32uint", 4 + below(u, 5)?, 4 + below(u, 5)?, COPIES);
     world.textures.push(other);
     if once_in(u, 3)? {
-        let depth = world.texture("depth32float", width, height, RENDER_ATTACHMENT);
-        world.depth = Some(world.view(depth));
+        let mut depth = Depth {
+            view: 0,
+            stencil: once_in(u, 2)?,
+        };
+        let texture = world.texture(depth.format(), width, height, RENDER_ATTACHMENT);
+        depth.view = world.view(texture);
+        world.depth = Some(depth);
     }
     Ok(())
 }
@@ -274,13 +300,12 @@ fn render(world: &mut World, u: &mut Unstructured<'_>, kernel: Kernel, uniform: 
     };
     let module = world.module(kernel);
     let pipeline_layout = world.add(Kind::PipelineLayout, &layouts, "{}");
-    let depth = world.depth.is_some();
     let pipeline = world.add(
         Kind::RenderPipeline,
         &[pipeline_layout, module, module],
-        pipeline_body(instance, depth),
+        pipeline_body(instance, world.depth),
     );
-    let bundle = bundle(world, pipeline, group, vertex, depth);
+    let bundle = bundle(world, u, pipeline, group, vertex)?;
     world.renders.push(Render {
         pipeline,
         group,
@@ -290,43 +315,173 @@ fn render(world: &mut World, u: &mut Unstructured<'_>, kernel: Kernel, uniform: 
     Ok(())
 }
 
-fn pipeline_body(instance: bool, depth: bool) -> String {
+fn pipeline_body(instance: bool, depth: Option<Depth>) -> String {
     let buffers = match instance {
         true => {
             r#","buffers":[{"arrayStride":4,"stepMode":"instance","attributes":[{"format":"uint32","offset":0,"shaderLocation":0}]}]"#
         }
         false => "",
     };
-    let depth = match depth {
-        true => r#","depthStencil":{"format":"depth32float","depthWriteEnabled":false,"depthCompare":"always"}"#,
-        false => "",
+    let state = |depth: Depth| {
+        let format = depth.format();
+        format!(r#","depthStencil":{{"format":"{format}","depthWriteEnabled":false,"depthCompare":"always"}}"#)
     };
+    let depth = depth.map(state).unwrap_or_default();
     format!(
         r#"{{"vertex":{{"entryPoint":"vs"{buffers}}},"primitive":{{"topology":"triangle-list"}}{depth},"fragment":{{"entryPoint":"fs","targets":[{{"format":"r32uint"}}]}}}}"#
     )
 }
 
-/// A bundle that draws one triangle of one instance. Its ids are positions in its references, from 1.
-fn bundle(world: &mut World, pipeline: u32, group: Option<u32>, vertex: Option<Buffer>, depth: bool) -> u32 {
-    let mut words = vec![Op::SetPipeline as u32, 1];
+/// A bundle that draws triangles of the first instance, with indices and indirectly where the world has what that takes. Its ids are
+/// positions in its references, from 1.
+fn bundle(
+    world: &mut World,
+    u: &mut Unstructured<'_>,
+    pipeline: u32,
+    group: Option<u32>,
+    vertex: Option<Buffer>,
+) -> Result<u32> {
     let mut refs = vec![pipeline];
+    let mut words = vec![Op::SetPipeline as u32, 1];
+    let mut position = |id: u32| {
+        refs.push(id);
+        refs.len() as u32
+    };
     if let Some(group) = group {
-        refs.push(group);
-        words.extend([Op::SetBindGroup as u32, 0, 2, 1, DYNAMIC_STEP]);
+        words.extend([Op::SetBindGroup as u32, 0, position(group), 1, DYNAMIC_STEP]);
     }
     if let Some(vertex) = vertex {
-        refs.push(vertex.id);
-        words.extend([Op::SetVertexBuffer as u32, 0, 2, 0, 0, 0, 0]);
+        words.extend([Op::SetVertexBuffer as u32, 0, position(vertex.id), 0, 0, 0, 0]);
     }
     words.extend([Op::Draw as u32, 3, 1, 0, 0]);
-    let depth = if depth {
-        r#","depthStencilFormat":"depth32float""#
+    if let Some(index) = world.index.filter(|_| below(u, 2) == Ok(1)) {
+        let size = if once_in(u, 2)? { 0 } else { 12 };
+        words.extend([
+            Op::SetIndexBuffer as u32,
+            position(index.id),
+            1 + below(u, 2)?,
+            0,
+            0,
+            size,
+            0,
+        ]);
+        words.extend([Op::DrawIndexed as u32, 3, 1, 0, below(u, 4)?, 0]);
+    }
+    if let Some(indirect) = world
+        .indirect
+        .filter(|buffer| buffer.size >= 16 && below(u, 3) == Ok(0))
+    {
+        words.extend([Op::DrawIndirect as u32, position(indirect.id), 0, 0]);
+    }
+    let body = bundle_body(world.depth, &words);
+    Ok(world.add(Kind::RenderBundle, &refs, body))
+}
+
+fn bundle_body(depth: Option<Depth>, words: &[u32]) -> String {
+    let member = |depth: Depth| format!(r#","depthStencilFormat":"{}""#, depth.format());
+    let depth = depth.map(member).unwrap_or_default();
+    format!(r#"{{"colorFormats":["r32uint"]{depth},"words":{words:?}}}"#)
+}
+
+/// Objects that proper streams leave alone. All of them can be made.
+fn bystanders(world: &mut World, u: &mut Unstructured<'_>, uniform: Buffer) -> Result<()> {
+    if once_in(u, 4)? {
+        sampled(world, u, uniform)?;
+    }
+    if once_in(u, 4)? {
+        attachments(world, u)?;
+    }
+    if once_in(u, 4)? {
+        pipelines(world);
+    }
+    if let (true, Some(&render)) = (once_in(u, 4)?, world.renders.first()) {
+        unused_bundle(world, u, render);
+    }
+    Ok(())
+}
+
+/// A sampler, and a bind group of it, a view where there is one, and a buffer.
+fn sampled(world: &mut World, u: &mut Unstructured<'_>, uniform: Buffer) -> Result<()> {
+    const SAMPLERS: [&str; 3] = [
+        "{}",
+        r#"{"magFilter":"linear","addressModeU":"mirror-repeat","lodMinClamp":0.1,"lodMaxClamp":4.5}"#,
+        r#"{"compare":"less-equal"}"#,
+    ];
+    let body = *u.choose(&SAMPLERS)?;
+    let kind = if body.contains("compare") {
+        "comparison"
     } else {
-        ""
+        "filtering"
     };
+    let sampler = world.add(Kind::Sampler, &[], body);
+    let mut bound = vec![(sampler, format!(r#""sampler":{{"type":"{kind}"}}"#), "")];
+    if let Some((_, view)) = world.target {
+        bound.push((view, r#""texture":{"sampleType":"uint"}"#.to_owned(), ""));
+    }
+    bound.push((
+        uniform.id,
+        r#""buffer":{}"#.to_owned(),
+        *u.choose(&["", r#","offset":256"#, r#","size":16"#])?,
+    ));
+    let list = |entry: &dyn Fn(usize) -> String| (0..bound.len()).map(entry).collect::<Vec<_>>().join(",");
+    // Every second number, so that the entries are not the bindings' own row.
+    let layouts = list(&|i| format!(r#"{{"binding":{},"visibility":6,{}}}"#, 2 * i, bound[i].1));
+    let entries = list(&|i| format!(r#"{{"binding":{}{}}}"#, 2 * i, bound[i].2));
+    let layout = world.add(Kind::BindGroupLayout, &[], format!(r#"{{"entries":[{layouts}]}}"#));
+    let refs: Vec<u32> = std::iter::once(layout)
+        .chain(bound.iter().map(|entry| entry.0))
+        .collect();
+    world.add(Kind::BindGroup, &refs, format!(r#"{{"entries":[{entries}]}}"#));
+    // An empty place before it.
+    world.add(Kind::PipelineLayout, &[0, layout], "{}");
+    Ok(())
+}
+
+/// Views of a multisampled texture, of one that it can resolve to, and of a depth and stencil format.
+fn attachments(world: &mut World, u: &mut Unstructured<'_>) -> Result<()> {
+    let usage = texture_usage::RENDER_ATTACHMENT;
+    let samples =
+        format!(r#"{{"size":{{"width":8,"height":8}},"format":"rgba8unorm","usage":{usage},"sampleCount":4}}"#);
+    let many = world.add(Kind::Texture, &[], samples);
+    world.add(Kind::TextureView, &[many], r#"{"dimension":"2d"}"#);
+    let format = *u.choose(&["depth24plus-stencil8", "stencil8", "depth16unorm"])?;
+    for format in ["rgba8unorm", format] {
+        let texture = world.texture(format, 8, 8, usage);
+        world.view(texture);
+    }
+    Ok(())
+}
+
+/// A compute pipeline with layout auto, and a render pipeline without a fragment stage.
+fn pipelines(world: &mut World) {
+    let module = world.module(Kernel::Count);
+    let compute = r#"{"compute":{"constants":{}}}"#;
+    world.add(Kind::ComputePipeline, &[0, module], compute);
+    let module = world.module(Kernel::Uniform);
+    let depth = r#""depthStencil":{"format":"depth16unorm","depthWriteEnabled":true,"depthCompare":"less","depthBiasClamp":-0.5}"#;
     world.add(
-        Kind::RenderBundle,
-        &refs,
-        format!(r#"{{"colorFormats":["r32uint"]{depth},"words":{words:?}}}"#),
-    )
+        Kind::RenderPipeline,
+        &[0, module, 0],
+        format!(r#"{{"vertex":{{"entryPoint":"vs"}},{depth}}}"#),
+    );
+}
+
+/// A bundle that unsets and sets things in every way that a bundle may.
+fn unused_bundle(world: &mut World, u: &mut Unstructured<'_>, render: Render) {
+    let (Some(index), Some(indirect)) = (world.index, world.indirect) else {
+        return;
+    };
+    let offset = 4 * u.int_in_range(0..=1u32).unwrap_or(0);
+    let words = [
+        &[Op::SetPipeline as u32, 3][..],
+        &[Op::SetBindGroup as u32, 1, 0, 0],
+        &[Op::SetVertexBuffer as u32, 3, 0, 0, 0, 0, 0],
+        &[Op::SetIndexBuffer as u32, 4, 2, offset, 0, 0, 0],
+        &[Op::SetIndexBuffer as u32, 4, 1, 0, 0, 8, 0],
+    ]
+    .concat();
+    // The second reference is to nothing and not named.
+    let refs = [indirect.id, 0, render.pipeline, index.id];
+    let body = bundle_body(world.depth, &words);
+    world.add(Kind::RenderBundle, &refs, body);
 }

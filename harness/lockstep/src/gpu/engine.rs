@@ -16,8 +16,8 @@ use wire::Op;
 
 use super::objects::{Cache, Maker, Table};
 use super::readback::{self, Staging};
-use super::replay::Replay;
-use super::{Outcome, Trouble, TroubleKind};
+use super::replay::replay;
+use super::{Outcome, Trouble, TroubleKind, calls};
 use crate::case::Object;
 use crate::files::slug;
 
@@ -293,7 +293,8 @@ impl Gpu {
                 };
             }
         };
-        let trouble = Replay::new(self, &table, &commands, request.data).run(request.stop_after);
+        let calls = calls::replay(&commands, |id| table.kind(id));
+        let trouble = replay(self, &table, &calls, request.data, request.stop_after);
         let mut outcome = Outcome {
             trouble,
             ..Outcome::default()

@@ -1,5 +1,6 @@
 //! Replays streams on real devices and says what they should have done.
 
+pub mod calls;
 pub mod engine;
 pub mod kernels;
 mod objects;

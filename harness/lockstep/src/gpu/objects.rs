@@ -9,15 +9,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use wgpu::util::RenderEncoder;
-use wire::{Cmd, Kind, Op};
+use wire::{Kind, Reason};
 
+use super::calls::{Call, Descriptor, RowRefused, Section, bundle_calls};
 use super::engine::{Errors, panic_text, quietly};
-use super::{Trouble, TroubleKind};
+use super::{Trouble, TroubleKind, calls};
 use crate::case::Object;
 
 /// How many objects a cache holds before it is emptied. Generated cases use a few dozen.
 const CACHED: usize = 1024;
+
+/// [`calls::check`] and [`calls::replay`] looked at them.
+const CHECKED: &str = "kinds are checked before a call";
 
 /// A wgpu object. Clones are handles to the same one.
 #[derive(Clone, Debug)]
@@ -160,23 +165,26 @@ impl Cache {
 
 /// Why an object is not made.
 enum Refused {
-    /// wire.md section 7: `bad-descriptor`.
-    Bad(String),
+    /// What wire.md section 7 refuses.
+    Row(RowRefused),
     /// What the device says, or would say if wgpu's types could ask it.
     Device(TroubleKind, String),
 }
 
+impl From<RowRefused> for Refused {
+    fn from(refused: RowRefused) -> Self {
+        Refused::Row(refused)
+    }
+}
+
+/// A member of another type than its dictionary's: WebGPU throws.
 impl From<serde_json::Error> for Refused {
     fn from(error: serde_json::Error) -> Self {
-        Refused::Bad(error.to_string())
+        Refused::Device(TroubleKind::Validation, error.to_string())
     }
 }
 
 type Making = Result<Handle, Refused>;
-
-fn bad<T>(why: impl Into<String>) -> Result<T, Refused> {
-    Err(Refused::Bad(why.into()))
-}
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, Refused> {
     Err(Refused::Device(TroubleKind::Validation, why.into()))
@@ -200,7 +208,7 @@ impl Maker<'_> {
         for object in objects {
             let made = self.object(object, &table).map_err(|refused| {
                 let (kind, why) = match refused {
-                    Refused::Bad(why) => (TroubleKind::Validation, format!("bad-descriptor: {why}")),
+                    Refused::Row(why) => (TroubleKind::Validation, why.to_string()),
                     Refused::Device(kind, why) => (kind, why),
                 };
                 let message = format!("object {} ({}): {why}", object.id, object.kind.name());
@@ -217,7 +225,7 @@ impl Maker<'_> {
 
     fn object(&mut self, object: &Object, table: &Table) -> Result<Made, Refused> {
         if object.id == 0 {
-            return bad("0 is no id");
+            return Err(Refused::Row(RowRefused::Reason(Reason::ZeroId)));
         }
         if !Cache::keeps(object.kind) {
             let handle = self.make(object, table)?;
@@ -232,19 +240,20 @@ impl Maker<'_> {
     }
 
     fn make(&self, object: &Object, table: &Table) -> Making {
-        let (refs, body) = (object.refs.as_slice(), object.body.as_str());
+        let body = object.body.as_bytes();
+        let from = calls::check(object.kind, object.refs.clone(), body, |id| table.kind(id))?;
         let handle = match object.kind {
-            Kind::Buffer => self.buffer(none(refs)?, body),
-            Kind::Texture => self.texture(none(refs)?, body),
-            Kind::TextureView => view(table, refs, body),
-            Kind::Sampler => self.sampler(none(refs)?, body),
-            Kind::ShaderModule => self.module(none(refs)?, body),
-            Kind::BindGroupLayout => self.bind_group_layout(none(refs)?, body),
-            Kind::PipelineLayout => self.pipeline_layout(table, refs, body),
-            Kind::BindGroup => self.bind_group(table, refs, body),
-            Kind::ComputePipeline => self.compute_pipeline(table, refs, body),
-            Kind::RenderPipeline => self.render_pipeline(table, refs, body),
-            Kind::RenderBundle => self.bundle(table, refs, body),
+            Kind::Buffer => self.buffer(from),
+            Kind::Texture => self.texture(from),
+            Kind::TextureView => view(table, from),
+            Kind::Sampler => self.sampler(from),
+            Kind::ShaderModule => self.module(from),
+            Kind::BindGroupLayout => self.bind_group_layout(from),
+            Kind::PipelineLayout => self.pipeline_layout(table, &from),
+            Kind::BindGroup => self.bind_group(table, from),
+            Kind::ComputePipeline => self.compute_pipeline(table, from),
+            Kind::RenderPipeline => self.render_pipeline(table, from),
+            Kind::RenderBundle => self.bundle(table, from),
         }?;
         match self.errors.take() {
             None => Ok(handle),
@@ -253,20 +262,8 @@ impl Maker<'_> {
     }
 }
 
-fn none(refs: &[u32]) -> Result<(), Refused> {
-    if refs.is_empty() {
-        Ok(())
-    } else {
-        bad("it takes no references")
-    }
-}
-
-fn referred<T>(found: Option<T>, id: u32, kind: Kind) -> Result<T, Refused> {
-    found.map_or_else(|| bad(format!("reference {id} is no {}", kind.name())), Ok)
-}
-
-fn json<T: DeserializeOwned>(body: &str) -> Result<T, Refused> {
-    Ok(serde_json::from_str(body)?)
+fn json<T: DeserializeOwned>(body: Map<String, Value>) -> Result<T, Refused> {
+    Ok(serde_json::from_value(Value::Object(body))?)
 }
 
 // Buffers, textures, views and samplers.
@@ -276,8 +273,6 @@ fn json<T: DeserializeOwned>(body: &str) -> Result<T, Refused> {
 struct BufferBody {
     size: u64,
     usage: u32,
-    #[serde(default)]
-    mapped_at_creation: bool,
 }
 
 #[derive(Deserialize)]
@@ -306,7 +301,7 @@ impl Extent {
                 [w] => (w, 1, 1),
                 [w, h] => (w, h, 1),
                 [w, h, d] => (w, h, d),
-                _ => return bad("size takes one to three numbers"),
+                _ => return invalid("size takes one to three numbers"),
             },
         };
         Ok(wgpu::Extent3d {
@@ -407,12 +402,9 @@ fn texture_usage(bits: u32) -> Result<wgpu::TextureUsages, Refused> {
     }
 }
 
-fn view(table: &Table, refs: &[u32], body: &str) -> Making {
-    let &[id] = refs else {
-        return bad("it takes one reference, its texture");
-    };
-    let texture = referred(table.texture(id), id, Kind::Texture)?;
-    let body: ViewBody = json(body)?;
+fn view(table: &Table, from: Descriptor) -> Making {
+    let texture = table.texture(from.refs[0]).expect(CHECKED);
+    let body: ViewBody = json(from.body)?;
     let usage = texture_usage(body.usage)?;
     let view = texture.create_view(&wgpu::TextureViewDescriptor {
         label: None,
@@ -429,11 +421,8 @@ fn view(table: &Table, refs: &[u32], body: &str) -> Making {
 }
 
 impl Maker<'_> {
-    fn buffer(&self, (): (), body: &str) -> Making {
-        let body: BufferBody = json(body)?;
-        if body.mapped_at_creation {
-            return bad("a buffer of a table is never mappedAtCreation");
-        }
+    fn buffer(&self, from: Descriptor) -> Making {
+        let body: BufferBody = json(from.body)?;
         let usage = match wgpu::BufferUsages::from_bits(body.usage) {
             Some(usage) if body.usage & !BUFFER_USAGE == 0 => usage,
             _ => {
@@ -449,8 +438,8 @@ impl Maker<'_> {
         Ok(Handle::Buffer(self.device.create_buffer(&descriptor)))
     }
 
-    fn texture(&self, (): (), body: &str) -> Making {
-        let body: TextureBody = json(body)?;
+    fn texture(&self, from: Descriptor) -> Making {
+        let body: TextureBody = json(from.body)?;
         Ok(Handle::Texture(self.device.create_texture(&wgpu::TextureDescriptor {
             label: None,
             size: body.size.size()?,
@@ -463,8 +452,8 @@ impl Maker<'_> {
         })))
     }
 
-    fn sampler(&self, (): (), body: &str) -> Making {
-        let body: SamplerBody = json(body)?;
+    fn sampler(&self, from: Descriptor) -> Making {
+        let body: SamplerBody = json(from.body)?;
         Ok(Handle::Sampler(self.device.create_sampler(&wgpu::SamplerDescriptor {
             label: None,
             address_mode_u: body.address_mode_u,
@@ -503,7 +492,7 @@ struct LayoutEntry {
     sampler: Option<SamplerLayout>,
     texture: Option<TextureLayout>,
     storage_texture: Option<StorageTextureLayout>,
-    external_texture: Option<serde_json::Map<String, serde_json::Value>>,
+    external_texture: Option<Map<String, Value>>,
 }
 
 #[derive(Deserialize)]
@@ -700,7 +689,7 @@ impl GroupEntry {
             }
             Some(Handle::Sampler(sampler)) => wgpu::BindingResource::Sampler(sampler),
             Some(Handle::View(view, _)) => wgpu::BindingResource::TextureView(view),
-            _ => return bad(format!("reference {id} is nothing that can be bound")),
+            _ => unreachable!("{CHECKED}"),
         };
         Ok(wgpu::BindGroupEntry {
             binding: self.binding,
@@ -710,15 +699,15 @@ impl GroupEntry {
 }
 
 impl Maker<'_> {
-    fn module(&self, (): (), body: &str) -> Making {
-        let body: ModuleBody = json(body)?;
+    fn module(&self, from: Descriptor) -> Making {
+        let body: ModuleBody = json(from.body)?;
         let source = wgpu::ShaderSource::Wgsl(body.code.into());
         let descriptor = wgpu::ShaderModuleDescriptor { label: None, source };
         Ok(Handle::Module(self.device.create_shader_module(descriptor)))
     }
 
-    fn bind_group_layout(&self, (): (), body: &str) -> Making {
-        let body: Entries<LayoutEntry> = json(body)?;
+    fn bind_group_layout(&self, from: Descriptor) -> Making {
+        let body: Entries<LayoutEntry> = json(from.body)?;
         let entries = body
             .entries
             .iter()
@@ -733,13 +722,9 @@ impl Maker<'_> {
         ))
     }
 
-    fn pipeline_layout(&self, table: &Table, refs: &[u32], body: &str) -> Making {
-        json::<serde_json::Map<String, serde_json::Value>>(body)?;
-        let layout = |&id: &u32| match id {
-            0 => Ok(None),
-            id => referred(table.bind_group_layout(id), id, Kind::BindGroupLayout).map(Some),
-        };
-        let layouts = refs.iter().map(layout).collect::<Result<Vec<_>, _>>()?;
+    fn pipeline_layout(&self, table: &Table, from: &Descriptor) -> Making {
+        // A reference of 0 is an empty place.
+        let layouts: Vec<_> = from.refs.iter().map(|&id| table.bind_group_layout(id)).collect();
         let descriptor = wgpu::PipelineLayoutDescriptor {
             label: None,
             bind_group_layouts: &layouts,
@@ -748,24 +733,14 @@ impl Maker<'_> {
         Ok(Handle::PipelineLayout(self.device.create_pipeline_layout(&descriptor)))
     }
 
-    fn bind_group(&self, table: &Table, refs: &[u32], body: &str) -> Making {
-        let body: Entries<GroupEntry> = json(body)?;
-        let Some((&layout, resources)) = refs.split_first() else {
-            return bad("it takes a layout");
-        };
-        if resources.len() != body.entries.len() {
-            return bad("it takes a layout, then one reference per entry");
-        }
-        let layout = referred(table.bind_group_layout(layout), layout, Kind::BindGroupLayout)?;
-        let entries = body
-            .entries
-            .iter()
-            .zip(resources)
-            .map(|(entry, &id)| entry.entry(table, id));
+    fn bind_group(&self, table: &Table, from: Descriptor) -> Making {
+        let body: Entries<GroupEntry> = json(from.body)?;
+        let entries = body.entries.iter().zip(&from.refs[1..]);
+        let entries = entries.map(|(entry, &id)| entry.entry(table, id));
         let entries = entries.collect::<Result<Vec<_>, _>>()?;
         let descriptor = wgpu::BindGroupDescriptor {
             label: None,
-            layout,
+            layout: table.bind_group_layout(from.refs[0]).expect(CHECKED),
             entries: &entries,
         };
         Ok(Handle::BindGroup(self.device.create_bind_group(&descriptor)))
@@ -1079,17 +1054,16 @@ impl VertexBuffer {
 }
 
 impl Maker<'_> {
-    fn compute_pipeline(&self, table: &Table, refs: &[u32], body: &str) -> Making {
-        let &[layout, module] = refs else {
-            return bad("it takes two references, layout and module");
-        };
-        let body: ComputeBody = json(body)?;
+    fn compute_pipeline(&self, table: &Table, from: Descriptor) -> Making {
+        let (layout, module) = (from.refs[0], from.refs[1]);
+        let body: ComputeBody = json(from.body)?;
         let constants = body.compute.constants();
         Ok(Handle::Compute(self.device.create_compute_pipeline(
             &wgpu::ComputePipelineDescriptor {
                 label: None,
-                layout: layout_of(table, layout)?,
-                module: referred(table.module(module), module, Kind::ShaderModule)?,
+                // Without a layout it is WebGPU's `"auto"`.
+                layout: table.pipeline_layout(layout),
+                module: table.module(module).expect(CHECKED),
                 entry_point: body.compute.entry_point.as_deref(),
                 compilation_options: options(&constants),
                 cache: None,
@@ -1097,14 +1071,9 @@ impl Maker<'_> {
         )))
     }
 
-    fn render_pipeline(&self, table: &Table, refs: &[u32], body: &str) -> Making {
-        let &[layout, vertex, fragment] = refs else {
-            return bad("it takes three references, layout, vertex module and fragment module");
-        };
-        let body: RenderBody = json(body)?;
-        if body.fragment.is_some() != (fragment != 0) {
-            return bad("a fragment stage has a module, and none has none");
-        }
+    fn render_pipeline(&self, table: &Table, from: Descriptor) -> Making {
+        let (layout, vertex, fragment) = (from.refs[0], from.refs[1], from.refs[2]);
+        let body: RenderBody = json(from.body)?;
         let attributes: Vec<_> = body
             .vertex
             .buffers
@@ -1125,21 +1094,18 @@ impl Maker<'_> {
         let targets: Vec<_> = targets
             .map(|target| target.as_ref().map(ColorTarget::state).transpose())
             .collect::<Result<_, _>>()?;
-        let fragment_state = match &body.fragment {
-            None => None,
-            Some(stage) => Some(wgpu::FragmentState {
-                module: referred(table.module(fragment), fragment, Kind::ShaderModule)?,
-                entry_point: stage.stage.entry_point.as_deref(),
-                compilation_options: options(&fragment_constants),
-                targets: &targets,
-            }),
-        };
+        let fragment_state = body.fragment.as_ref().map(|stage| wgpu::FragmentState {
+            module: table.module(fragment).expect(CHECKED),
+            entry_point: stage.stage.entry_point.as_deref(),
+            compilation_options: options(&fragment_constants),
+            targets: &targets,
+        });
         Ok(Handle::Render(self.device.create_render_pipeline(
             &wgpu::RenderPipelineDescriptor {
                 label: None,
-                layout: layout_of(table, layout)?,
+                layout: table.pipeline_layout(layout),
                 vertex: wgpu::VertexState {
-                    module: referred(table.module(vertex), vertex, Kind::ShaderModule)?,
+                    module: table.module(vertex).expect(CHECKED),
                     entry_point: body.vertex.stage.entry_point.as_deref(),
                     compilation_options: options(&vertex_constants),
                     buffers: &buffers,
@@ -1152,14 +1118,6 @@ impl Maker<'_> {
                 cache: None,
             },
         )))
-    }
-}
-
-/// A pipeline's layout; 0 is WebGPU's `"auto"`.
-fn layout_of(table: &Table, id: u32) -> Result<Option<&wgpu::PipelineLayout>, Refused> {
-    match id {
-        0 => Ok(None),
-        id => referred(table.pipeline_layout(id), id, Kind::PipelineLayout).map(Some),
     }
 }
 
@@ -1192,16 +1150,15 @@ struct BundleBody {
     depth_read_only: bool,
     #[serde(default)]
     stencil_read_only: bool,
-    words: Vec<u32>,
 }
 
 impl Maker<'_> {
-    fn bundle(&self, table: &Table, refs: &[u32], body: &str) -> Making {
-        let mut body: BundleBody = json(body)?;
-        let mut words = std::mem::take(&mut body.words);
-        let at = |position: u32| refs.get(position as usize - 1).copied();
-        wire::remap_bundle(&mut words, at).or_else(|refusal| bad(format!("words: {refusal}")))?;
-        let commands = wire::decode_bundle(&words).or_else(|refusal| bad(format!("words: {refusal}")))?;
+    fn bundle(&self, table: &Table, from: Descriptor) -> Making {
+        let replay = bundle_calls(&from, |id| table.kind(id))?;
+        if let Some(stop) = replay.stop {
+            return Err(Refused::Row(RowRefused::Stop(stop)));
+        }
+        let body: BundleBody = json(from.body)?;
         let mut encoder = self
             .device
             .create_render_bundle_encoder(&wgpu::RenderBundleEncoderDescriptor {
@@ -1219,11 +1176,8 @@ impl Maker<'_> {
         if let Some((kind, why)) = self.errors.take() {
             return Err(Refused::Device(kind, why));
         }
-        for cmd in &commands {
-            if draw_kinds(cmd).is_some_and(|(id, kind)| table.kind(id) != Some(kind)) {
-                return bad(format!("words: wrong-kind at word {}", cmd.word));
-            }
-            draw(&mut encoder, cmd, table).or_else(invalid)?;
+        for (_, call) in &replay.calls {
+            draw(&mut encoder, call, table).or_else(invalid)?;
         }
         // `finish` panics over what any other call of wgpu reports as a validation error.
         let finish = || encoder.finish(&wgpu::RenderBundleDescriptor { label: None });
@@ -1232,49 +1186,37 @@ impl Maker<'_> {
     }
 }
 
-/// The one id that a command of a bundle may name, and the kind that it must be.
-fn draw_kinds(cmd: &Cmd<'_>) -> Option<(u32, Kind)> {
-    let (id, kind) = match cmd.op {
-        Op::SetPipeline => (cmd.args[0], Kind::RenderPipeline),
-        Op::SetBindGroup => (cmd.args[1], Kind::BindGroup),
-        Op::SetVertexBuffer => (cmd.args[1], Kind::Buffer),
-        Op::SetIndexBuffer | Op::DrawIndirect | Op::DrawIndexedIndirect => (cmd.args[0], Kind::Buffer),
-        _ => return None,
-    };
-    (id != 0).then_some((id, kind))
-}
-
 // What render passes and bundles have in common.
 
-/// Makes the call of one of the commands that may stand in a bundle too: ops 1 to 6, 12 and 13. Their ids name objects of the
-/// right kind.
+/// Makes one of the calls that may stand in a bundle too: those of ops 1 to 6, 12 and 13.
 ///
 /// # Errors
 ///
 /// A buffer range that wgpu's Rust types cannot say: past the buffer's end, where WebGPU refuses too, or empty, where it does not.
-pub(super) fn draw<'a>(to: &mut impl RenderEncoder<'a>, cmd: &Cmd<'_>, table: &'a Table) -> Result<(), String> {
-    let a = cmd.args;
-    let buffer = |i: usize| table.buffer(a[i]).expect("kinds are checked before a call");
-    match cmd.op {
-        Op::SetPipeline => {
-            to.set_pipeline(table.render_pipeline(a[0]).expect("kinds are checked before a call"));
+pub(super) fn draw<'a>(to: &mut impl RenderEncoder<'a>, call: &Call, table: &'a Table) -> Result<(), String> {
+    let buffer = |id: u32| table.buffer(id).expect(CHECKED);
+    match call {
+        Call::SetPipeline(pipeline) => to.set_pipeline(table.render_pipeline(*pipeline).expect(CHECKED)),
+        Call::SetBindGroup { index, group, offsets } => {
+            to.set_bind_group(*index, group.and_then(|id| table.bind_group(id)), offsets);
         }
-        Op::SetBindGroup => to.set_bind_group(a[0], table.bind_group(a[1]), &a[3..]),
-        Op::Draw => to.draw(range(a[2], a[0]), range(a[3], a[1])),
-        Op::DrawIndexed => to.draw_indexed(range(a[2], a[0]), cmd.i32_at(3), range(a[4], a[1])),
-        Op::SetVertexBuffer if a[1] == 0 => to.set_vertex_buffer(a[0], None),
-        Op::SetVertexBuffer => to.set_vertex_buffer(a[0], Some(slice(buffer(1), cmd.u64_at(2), cmd.u64_at(4))?)),
-        Op::SetIndexBuffer => {
-            let format = if a[1] == 1 {
-                wgpu::IndexFormat::Uint16
-            } else {
-                wgpu::IndexFormat::Uint32
-            };
-            to.set_index_buffer(slice(buffer(0), cmd.u64_at(2), cmd.u64_at(4))?, format);
+        &Call::Draw([vertices, instances, first_vertex, first_instance]) => {
+            to.draw(range(first_vertex, vertices), range(first_instance, instances));
         }
-        Op::DrawIndirect => to.draw_indirect(buffer(0), cmd.u64_at(1)),
-        Op::DrawIndexedIndirect => to.draw_indexed_indirect(buffer(0), cmd.u64_at(1)),
-        _ => unreachable!("no command of a bundle"),
+        &Call::DrawIndexed {
+            counts: [indices, instances, first_index],
+            base_vertex,
+            first_instance,
+        } => {
+            let instances = range(first_instance, instances);
+            to.draw_indexed(range(first_index, indices), base_vertex, instances);
+        }
+        Call::SetVertexBuffer(slot, None) => to.set_vertex_buffer(*slot, None),
+        Call::SetVertexBuffer(slot, Some(part)) => to.set_vertex_buffer(*slot, Some(slice(buffer(part.buffer), part)?)),
+        Call::SetIndexBuffer(part, format) => to.set_index_buffer(slice(buffer(part.buffer), part)?, *format),
+        &Call::DrawIndirect(id, offset) => to.draw_indirect(buffer(id), offset),
+        &Call::DrawIndexedIndirect(id, offset) => to.draw_indexed_indirect(buffer(id), offset),
+        _ => unreachable!("no call of a bundle"),
     }
     Ok(())
 }
@@ -1285,14 +1227,13 @@ fn range(first: u32, count: u32) -> std::ops::Range<u32> {
     first..first.wrapping_add(count)
 }
 
-fn slice(buffer: &wgpu::Buffer, offset: u64, size: u64) -> Result<wgpu::BufferSlice<'_>, String> {
+fn slice<'a>(buffer: &'a wgpu::Buffer, part: &Section) -> Result<wgpu::BufferSlice<'a>, String> {
+    let Section { offset, size, .. } = *part;
     let rest = buffer.size().checked_sub(offset);
-    let size = if size == 0 {
-        rest
-    } else {
-        rest.filter(|&rest| size <= rest).map(|_| size)
-    };
-    match size {
+    match rest
+        .filter(|&rest| size.is_none_or(|size| size <= rest))
+        .map(|rest| size.unwrap_or(rest))
+    {
         None => Err(format!(
             "the range from {offset} ends past the buffer's {} bytes (wgpu's API refuses the slice itself)",
             buffer.size()

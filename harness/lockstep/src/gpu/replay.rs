@@ -1,29 +1,27 @@
-//! Makes the calls of a stream (wire.md section 4).
+//! Makes the calls of a stream on a device (wire.md section 4), as [`super::calls`] gives them.
 //!
-//! Errors of an encoder's calls surface when it is finished. To say which command the device refused, the encoder's commands are
+//! Errors of an encoder's calls surface when it is finished. To say which command the device refused, the encoder's calls are
 //! recorded again, ever shorter prefixes of them, and the shortest whose finish raises an error ends with that command. A call that
 //! wgpu's Rust types cannot make counts as one that the device refuses: nothing more is recorded into that encoder, and its finish
 //! raises the error.
 
-use wire::{Cmd, Kind, Op};
-
+use super::calls::{self, Call, Texels};
 use super::engine::Gpu;
 use super::objects::{Table, draw};
 use super::{Trouble, TroubleKind};
 
-/// Objects were looked at by [`wrong_kind`] before any call is made with them.
+/// Kinds were looked at when the calls were listed.
 const CHECKED: &str = "kinds are checked before a call";
 
 pub(super) struct Replay<'a> {
     gpu: &'a Gpu,
     table: &'a Table,
-    commands: &'a [Cmd<'a>],
+    /// Each with the index of its command.
+    calls: &'a [(usize, Call)],
     data: &'a [u8],
-    /// The last Submit, or the end where every encoder is finished because the stream is probed: what is recorded after it is
-    /// never finished, so no error of it surfaces.
+    /// The call of the last Submit, or the end where every encoder is finished because the stream is probed: what is recorded after
+    /// it is never finished, so no error of it surfaces.
     last_finish: usize,
-    /// Whether the pass that was begun last is a compute pass, in the stream if not in the encoder.
-    computes: bool,
     open: Option<Encoder<'a>>,
 }
 
@@ -31,10 +29,10 @@ pub(super) struct Replay<'a> {
 struct Encoder<'a> {
     encoder: wgpu::CommandEncoder,
     pass: Pass<'a>,
-    /// The command that opened it.
+    /// The call that opened it.
     first: usize,
-    /// The first command that wgpu's API refuses.
-    refused: Option<Trouble>,
+    /// The first call that wgpu's API refuses, and why.
+    refused: Option<(usize, String)>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
@@ -44,126 +42,115 @@ enum Pass<'a> {
     Compute(wgpu::ComputePass<'a>),
 }
 
+/// Replays a stream, up to the command `stop_after` where there is one, and says what went wrong first, in stream order.
+pub(super) fn replay(
+    gpu: &Gpu,
+    table: &Table,
+    replay: &calls::Replay,
+    data: &[u8],
+    stop_after: Option<usize>,
+) -> Option<Trouble> {
+    let last = stop_after.unwrap_or(usize::MAX);
+    let end = replay.calls.partition_point(|&(command, _)| command <= last);
+    let calls = &replay.calls[..end];
+    let last_finish = match stop_after {
+        Some(_) => end,
+        None => calls.iter().rposition(|call| call.1 == Call::Submit).unwrap_or(0),
+    };
+    let mut player = Replay {
+        gpu,
+        table,
+        calls,
+        data,
+        last_finish,
+        open: None,
+    };
+    let made = (0..end).try_for_each(|at| player.make(at));
+    let stop = replay.stop.filter(|stop| stop.command <= last);
+    match (made, stop) {
+        (Err(trouble), _) => Some(trouble),
+        (Ok(()), Some(stop)) => Some(Trouble {
+            command: Some(stop.command),
+            kind: TroubleKind::WrongKind,
+            message: stop.to_string(),
+        }),
+        (Ok(()), None) if stop_after.is_some() => player.finish(end).err(),
+        (Ok(()), None) => None,
+    }
+}
+
 impl<'a> Replay<'a> {
-    pub(super) fn new(gpu: &'a Gpu, table: &'a Table, commands: &'a [Cmd<'a>], data: &'a [u8]) -> Self {
-        let last_finish = commands.iter().rposition(|cmd| cmd.op == Op::Submit).unwrap_or(0);
-        Replay {
-            gpu,
-            table,
-            commands,
-            data,
-            last_finish,
-            computes: false,
-            open: None,
-        }
-    }
-
-    /// Replays the stream and says what went wrong first, in stream order.
-    pub(super) fn run(mut self, stop_after: Option<usize>) -> Option<Trouble> {
-        let end = stop_after.map_or(self.commands.len(), |last| {
-            self.commands.len().min(last.saturating_add(1))
-        });
-        if stop_after.is_some() {
-            self.last_finish = end;
-        }
-        for index in 0..end {
-            if let Err(trouble) = self.command(index) {
-                return Some(trouble);
+    fn make(&mut self, at: usize) -> Result<(), Trouble> {
+        match &self.calls[at].1 {
+            Call::CreateCommandEncoder => {
+                self.open = Some(Encoder::new(self.gpu, at));
+                Ok(())
             }
-        }
-        if stop_after.is_some() {
-            self.finish(end).err()
-        } else {
-            None
-        }
-    }
-
-    fn command(&mut self, index: usize) -> Result<(), Trouble> {
-        let cmd = &self.commands[index];
-        match cmd.op {
-            Op::BeginComputePass => self.computes = true,
-            Op::BeginRenderPass => self.computes = false,
-            _ => (),
-        }
-        if let Some(message) = wrong_kind(cmd, self.computes, self.table) {
-            return Err(Trouble {
-                command: Some(index),
-                kind: TroubleKind::WrongKind,
-                message,
-            });
-        }
-        match cmd.op {
-            Op::ReadBuffer => Ok(()),
-            Op::WriteBuffer | Op::WriteTexture => {
-                self.write(cmd);
-                self.check_queue(index)
+            call @ (Call::WriteBuffer(..) | Call::WriteTexture(..)) => {
+                self.write(call);
+                self.check_queue(at)
             }
-            Op::Submit => match self.finish(index)? {
+            Call::Submit => match self.finish(at)? {
                 None => Ok(()),
                 Some(commands) => {
                     self.gpu.submit([commands])?;
-                    self.check_queue(index)
+                    self.check_queue(at)
                 }
             },
-            _ => {
-                self.record(index);
+            call => {
+                self.record(at, call);
                 Ok(())
             }
         }
     }
 
-    fn record(&mut self, index: usize) {
-        let open = self.open.get_or_insert_with(|| Encoder::new(self.gpu, index));
-        if open.refused.is_some() {
+    fn record(&mut self, at: usize, call: &Call) {
+        let Some(open) = self.open.as_mut().filter(|open| open.refused.is_none()) else {
             return;
-        }
-        if let Err(message) = open.record(&self.commands[index], self.table) {
-            open.refused = Some(Trouble {
-                command: Some(index),
-                kind: TroubleKind::Validation,
-                message,
-            });
+        };
+        if let Err(message) = open.record(call, self.table) {
+            open.refused = Some((at, message));
         }
     }
 
-    fn write(&self, cmd: &Cmd<'_>) {
-        let a = cmd.args;
-        let data = |offset: u32, length: u32| &self.data[offset as usize..][..length as usize];
-        if cmd.op == Op::WriteBuffer {
-            let buffer = self.table.buffer(a[0]).expect(CHECKED);
-            self.gpu.queue.write_buffer(buffer, cmd.u64_at(1), data(a[3], a[4]));
-            return;
+    fn write(&self, call: &Call) {
+        let queue = &self.gpu.queue;
+        match call {
+            Call::WriteBuffer(buffer, offset, bytes) => {
+                let buffer = self.table.buffer(*buffer).expect(CHECKED);
+                queue.write_buffer(buffer, *offset, &self.data[bytes.clone()]);
+            }
+            Call::WriteTexture(to, bytes, layout, size) => {
+                let layout = wgpu::TexelCopyBufferLayout {
+                    offset: layout.offset,
+                    bytes_per_row: layout.bytes_per_row,
+                    rows_per_image: layout.rows_per_image,
+                };
+                queue.write_texture(texels(to, self.table), &self.data[bytes.clone()], layout, *size);
+            }
+            _ => unreachable!("no write"),
         }
-        let given = |stride: u32| (stride != u32::MAX).then_some(stride);
-        let layout = wgpu::TexelCopyBufferLayout {
-            offset: cmd.u64_at(8),
-            bytes_per_row: given(a[10]),
-            rows_per_image: given(a[11]),
-        };
-        let size = wgpu::Extent3d {
-            width: a[12],
-            height: a[13],
-            depth_or_array_layers: a[14],
-        };
-        self.gpu
-            .queue
-            .write_texture(texels(&a[..6], self.table), data(a[6], a[7]), layout, size);
+    }
+
+    /// The trouble with call `at`.
+    fn trouble(&self, at: usize, (kind, message): (TroubleKind, String)) -> Trouble {
+        Trouble {
+            command: Some(self.calls[at].0),
+            kind,
+            message,
+        }
     }
 
     /// An error that a call on the queue raised, unless the encoder that was open then holds an earlier one.
-    fn check_queue(&mut self, index: usize) -> Result<(), Trouble> {
-        let Some((kind, message)) = self.gpu.errors.take() else {
+    fn check_queue(&mut self, at: usize) -> Result<(), Trouble> {
+        let Some(error) = self.gpu.errors.take() else {
             return Ok(());
         };
-        self.finish(index)?;
-        Err(Trouble {
-            command: Some(index),
-            kind,
-            message,
-        })
+        self.finish(at)?;
+        Err(self.trouble(at, error))
     }
 
-    /// Finishes the open encoder, if there is one, before command `end`, and if the stream does.
+    /// Finishes the open encoder, if there is one, before call `end`, and if the stream does.
     fn finish(&mut self, end: usize) -> Result<Option<wgpu::CommandBuffer>, Trouble> {
         let Some(Encoder {
             encoder,
@@ -178,18 +165,16 @@ impl<'a> Replay<'a> {
         let commands = encoder.finish();
         match (self.gpu.errors.take(), refused) {
             (None, None) => Ok(Some(commands)),
-            (None, Some(refused)) => Err(refused),
-            (Some(error), refused) => Err(self.locate(first, refused.and_then(|r| r.command).unwrap_or(end), error)),
+            (None, Some((at, message))) => Err(self.trouble(at, (TroubleKind::Validation, message))),
+            (Some(error), refused) => Err(self.locate(first, refused.map_or(end, |(at, _)| at), error)),
         }
     }
 
-    /// Which of the commands `first..end` of one encoder raised `error` when it was finished.
+    /// Which of the calls of one encoder, opened by call `first`, raised `error` when it was finished before call `end`.
     fn locate(&self, first: usize, end: usize, error: (TroubleKind, String)) -> Trouble {
-        let of_queue = |op: Op| matches!(op, Op::WriteBuffer | Op::WriteTexture | Op::ReadBuffer);
-        let recorded: Vec<usize> = (first..end)
-            .filter(|&index| !of_queue(self.commands[index].op))
-            .collect();
-        // The commands up to `good` raise nothing, those up to `raising` do.
+        let of_queue = |call: &Call| matches!(call, Call::WriteBuffer(..) | Call::WriteTexture(..));
+        let recorded: Vec<usize> = (first + 1..end).filter(|&at| !of_queue(&self.calls[at].1)).collect();
+        // The calls up to `good` raise nothing, those up to `raising` do.
         let (mut good, mut raising, mut error) = (0, recorded.len(), error);
         while raising - good > 1 {
             let middle = good.midpoint(raising);
@@ -198,19 +183,14 @@ impl<'a> Replay<'a> {
                 None => good = middle,
             }
         }
-        let (kind, message) = error;
-        Trouble {
-            command: Some(recorded.get(good).copied().unwrap_or(first)),
-            kind,
-            message,
-        }
+        self.trouble(recorded.get(good).copied().unwrap_or(first), error)
     }
 
     fn prefix_error(&self, prefix: &[usize]) -> Option<(TroubleKind, String)> {
         let mut open = Encoder::new(self.gpu, 0);
-        for &index in prefix {
+        for &at in prefix {
             // None of these was refused by the API the first time.
-            open.record(&self.commands[index], self.table).ok();
+            open.record(&self.calls[at].1, self.table).ok();
         }
         let Encoder { encoder, pass, .. } = open;
         drop(pass);
@@ -232,248 +212,130 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Makes the call of a command that goes into an encoder.
+    /// Makes a call that goes into an encoder.
     ///
     /// # Errors
     ///
     /// wgpu's Rust types cannot say it.
-    fn record(&mut self, cmd: &Cmd<'_>, table: &'a Table) -> Result<(), String> {
-        match &mut self.pass {
-            Pass::Render(_) | Pass::Compute(_) if cmd.op == Op::EndPass => self.pass = Pass::None,
-            Pass::Render(pass) => return in_render_pass(pass, cmd, table),
-            Pass::Compute(pass) => in_compute_pass(pass, cmd, table),
-            Pass::None => return self.outside(cmd, table),
+    fn record(&mut self, call: &Call, table: &'a Table) -> Result<(), String> {
+        match (&mut self.pass, call) {
+            (Pass::Render(_) | Pass::Compute(_), Call::EndPass) => self.pass = Pass::None,
+            (Pass::Render(pass), call) => return in_render_pass(pass, call, table),
+            (Pass::Compute(pass), call) => in_compute_pass(pass, call, table),
+            (Pass::None, call) => return self.outside(call, table),
         }
         Ok(())
     }
 
-    fn outside(&mut self, cmd: &Cmd<'_>, table: &Table) -> Result<(), String> {
-        let a = cmd.args;
+    fn outside(&mut self, call: &Call, table: &Table) -> Result<(), String> {
         let encoder = &mut self.encoder;
-        match cmd.op {
-            Op::BeginComputePass => {
+        match call {
+            Call::BeginComputePass => {
                 let pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
                 self.pass = Pass::Compute(pass.forget_lifetime());
             }
-            Op::BeginRenderPass => self.pass = Pass::Render(begin_render_pass(encoder, a, table)?),
-            Op::CopyBufferToBuffer => {
-                let buffer = |i: usize| table.buffer(a[i]).expect(CHECKED);
-                encoder.copy_buffer_to_buffer(buffer(0), cmd.u64_at(1), buffer(3), cmd.u64_at(4), cmd.u64_at(6));
+            Call::BeginRenderPass { colors, depth } => {
+                self.pass = Pass::Render(begin_render_pass(encoder, colors, depth.as_ref(), table)?);
             }
-            Op::CopyTextureToTexture => {
-                let size = wgpu::Extent3d {
-                    width: a[12],
-                    height: a[13],
-                    depth_or_array_layers: a[14],
-                };
-                encoder.copy_texture_to_texture(texels(&a[..6], table), texels(&a[6..12], table), size);
+            Call::CopyBufferToBuffer { src, dst, size } => {
+                let buffer = |id: u32| table.buffer(id).expect(CHECKED);
+                encoder.copy_buffer_to_buffer(buffer(src.0), src.1, buffer(dst.0), dst.1, *size);
             }
-            _ => unreachable!("no command outside a pass"),
+            Call::CopyTextureToTexture(src, dst, size) => {
+                encoder.copy_texture_to_texture(texels(src, table), texels(dst, table), *size);
+            }
+            _ => unreachable!("no call outside a pass"),
         }
         Ok(())
     }
 }
 
-fn in_render_pass<'a>(pass: &mut wgpu::RenderPass<'a>, cmd: &Cmd<'_>, table: &'a Table) -> Result<(), String> {
-    let a = cmd.args;
-    let f = |i: usize| cmd.f32_at(i);
-    match cmd.op {
-        Op::SetViewport => pass.set_viewport(f(0), f(1), f(2), f(3), f(4), f(5)),
-        Op::SetScissorRect => pass.set_scissor_rect(a[0], a[1], a[2], a[3]),
-        Op::SetBlendConstant => pass.set_blend_constant(color(a)),
-        Op::SetStencilReference => pass.set_stencil_reference(a[0]),
-        Op::ExecuteBundles => pass.execute_bundles(a[1..].iter().map(|&id| table.bundle(id).expect(CHECKED))),
-        _ => draw(pass, cmd, table)?,
+fn in_render_pass<'a>(pass: &mut wgpu::RenderPass<'a>, call: &Call, table: &'a Table) -> Result<(), String> {
+    match call {
+        &Call::SetViewport([x, y, width, height, min, max]) => pass.set_viewport(x, y, width, height, min, max),
+        &Call::SetScissorRect([x, y, width, height]) => pass.set_scissor_rect(x, y, width, height),
+        Call::SetBlendConstant(color) => pass.set_blend_constant(*color),
+        Call::SetStencilReference(reference) => pass.set_stencil_reference(*reference),
+        Call::ExecuteBundles(bundles) => {
+            pass.execute_bundles(bundles.iter().map(|&id| table.bundle(id).expect(CHECKED)));
+        }
+        call => draw(pass, call, table)?,
     }
     Ok(())
 }
 
-fn in_compute_pass(pass: &mut wgpu::ComputePass<'_>, cmd: &Cmd<'_>, table: &Table) {
-    let a = cmd.args;
-    match cmd.op {
-        Op::SetPipeline => pass.set_pipeline(table.compute_pipeline(a[0]).expect(CHECKED)),
-        Op::SetBindGroup => pass.set_bind_group(a[0], table.bind_group(a[1]), &a[3..]),
-        Op::Dispatch => pass.dispatch_workgroups(a[0], a[1], a[2]),
-        Op::DispatchIndirect => pass.dispatch_workgroups_indirect(table.buffer(a[0]).expect(CHECKED), cmd.u64_at(1)),
-        _ => unreachable!("no command of a compute pass"),
-    }
-}
-
-/// The first of the command's ids, in word order, that names nothing or an object of another kind (wire.md section 4, rule 6).
-fn wrong_kind(cmd: &Cmd<'_>, computes: bool, table: &Table) -> Option<String> {
-    let pipeline = if computes {
-        Kind::ComputePipeline
-    } else {
-        Kind::RenderPipeline
-    };
-    let wrong = |i: usize, kind: Kind| {
-        let id = cmd.args[i];
-        let found = table.kind(id);
-        // An id of 0 was refused before where it may not stand.
-        (id != 0 && found != Some(kind)).then(|| {
-            let found = found.map_or("nothing", Kind::name);
-            format!(
-                "wrong-kind: id {id} in word {} takes a {} and names {found}",
-                cmd.word + 1 + i,
-                kind.name()
-            )
-        })
-    };
-    match cmd.op {
-        Op::SetPipeline => wrong(0, pipeline),
-        Op::SetBindGroup => wrong(1, Kind::BindGroup),
-        Op::SetVertexBuffer => wrong(1, Kind::Buffer),
-        Op::SetIndexBuffer
-        | Op::DrawIndirect
-        | Op::DrawIndexedIndirect
-        | Op::DispatchIndirect
-        | Op::WriteBuffer
-        | Op::ReadBuffer => wrong(0, Kind::Buffer),
-        Op::CopyBufferToBuffer => wrong(0, Kind::Buffer).or_else(|| wrong(3, Kind::Buffer)),
-        Op::CopyTextureToTexture => wrong(0, Kind::Texture).or_else(|| wrong(6, Kind::Texture)),
-        Op::WriteTexture => wrong(0, Kind::Texture),
-        Op::ExecuteBundles => (1..cmd.args.len()).find_map(|i| wrong(i, Kind::RenderBundle)),
-        Op::BeginRenderPass => {
-            let colors = cmd.args[0] as usize;
-            let depth = 2 + 8 * colors;
-            let views = (0..colors).flat_map(|color| [1 + 8 * color, 2 + 8 * color]);
-            let views = views.chain((depth < cmd.args.len()).then_some(depth));
-            views.into_iter().find_map(|i| wrong(i, Kind::TextureView))
+fn in_compute_pass(pass: &mut wgpu::ComputePass<'_>, call: &Call, table: &Table) {
+    match call {
+        Call::SetPipeline(pipeline) => pass.set_pipeline(table.compute_pipeline(*pipeline).expect(CHECKED)),
+        Call::SetBindGroup { index, group, offsets } => {
+            pass.set_bind_group(*index, group.and_then(|id| table.bind_group(id)), offsets);
         }
-        _ => None,
+        &Call::Dispatch([x, y, z]) => pass.dispatch_workgroups(x, y, z),
+        Call::DispatchIndirect(buffer, offset) => {
+            pass.dispatch_workgroups_indirect(table.buffer(*buffer).expect(CHECKED), *offset);
+        }
+        _ => unreachable!("no call of a compute pass"),
     }
 }
 
 // Render passes.
 
-/// Begins the render pass of a BeginRenderPass with the arguments `a`.
 fn begin_render_pass<'a>(
     encoder: &mut wgpu::CommandEncoder,
-    a: &[u32],
+    colors: &[Option<calls::Color>],
+    depth: Option<&calls::Depth>,
     table: &Table,
 ) -> Result<wgpu::RenderPass<'a>, String> {
-    let (colors, rest) = a[1..].split_at(8 * a[0] as usize);
-    let colors: Vec<_> = colors
-        .as_chunks()
-        .0
-        .iter()
-        .map(|color| color_attachment(color, table))
-        .collect();
-    let depth = rest[1..]
-        .first_chunk()
-        .map(|depth| depth_attachment(depth, table))
-        .transpose()?;
+    let view = |id: u32| table.view(id).expect(CHECKED).0;
+    let color = |color: &calls::Color| wgpu::RenderPassColorAttachment {
+        view: view(color.view),
+        depth_slice: None,
+        resolve_target: color.resolve_target.map(view),
+        ops: wgpu::Operations {
+            load: color.load,
+            store: color.store,
+        },
+    };
+    let colors: Vec<_> = colors.iter().map(|hole| hole.as_ref().map(color)).collect();
     let descriptor = wgpu::RenderPassDescriptor {
         color_attachments: &colors,
-        depth_stencil_attachment: depth,
+        depth_stencil_attachment: depth.map(|depth| depth_attachment(depth, table)).transpose()?,
         ..Default::default()
     };
     Ok(encoder.begin_render_pass(&descriptor).forget_lifetime())
 }
 
-fn color_attachment<'a>(a: &[u32; 8], table: &'a Table) -> Option<wgpu::RenderPassColorAttachment<'a>> {
-    let &[view, resolve_target, load, store, ..] = a;
-    // A view of 0 is a hole.
-    let (view, _) = table.view(view)?;
-    Some(wgpu::RenderPassColorAttachment {
-        view,
-        depth_slice: None,
-        resolve_target: table.view(resolve_target).map(|(view, _)| view),
-        ops: wgpu::Operations {
-            load: load_op(load, color(&a[4..])),
-            store: store_op(store),
-        },
-    })
-}
-
-fn depth_attachment<'a>(a: &[u32; 9], table: &'a Table) -> Result<wgpu::RenderPassDepthStencilAttachment<'a>, String> {
-    let &[
-        view,
-        load,
-        store,
-        clear,
-        read_only,
-        stencil_load,
-        stencil_store,
-        stencil_clear,
-        stencil_read_only,
-    ] = a;
-    let (view, format) = table.view(view).expect(CHECKED);
-    let depth = aspect_ops(format.has_depth_aspect(), read_only == 1, load, store);
-    let stencil = aspect_ops(
-        format.has_stencil_aspect(),
-        stencil_read_only == 1,
-        stencil_load,
-        stencil_store,
-    );
-    let clear = f32::from_bits(clear);
+fn depth_attachment<'a>(
+    depth: &calls::Depth,
+    table: &'a Table,
+) -> Result<wgpu::RenderPassDepthStencilAttachment<'a>, String> {
+    let (view, format) = table.view(depth.view).expect(CHECKED);
+    let depth_ops = operations(format.has_depth_aspect(), &depth.depth);
+    let stencil_ops = operations(format.has_stencil_aspect(), &depth.stencil);
     Ok(wgpu::RenderPassDepthStencilAttachment {
         view,
-        depth_ops: operations(depth.map_err(|why| format!("depth {why}"))?, clear),
-        stencil_ops: operations(stencil.map_err(|why| format!("stencil {why}"))?, stencil_clear),
+        depth_ops: depth_ops.map_err(|why| format!("depth {why}"))?,
+        stencil_ops: stencil_ops.map_err(|why| format!("stencil {why}"))?,
     })
 }
 
 /// Holds the ops of one aspect to WebGPU's rule (GPURenderPassDepthStencilAttachment): both are there where the format has the
 /// aspect and it is written, else neither. wgpu has no word for any other case.
-fn aspect_ops(has: bool, read_only: bool, load: u32, store: u32) -> Result<Option<(u32, u32)>, &'static str> {
-    match (has && !read_only, load, store) {
-        (false, 0, 0) => Ok(None),
+fn operations<V: Copy>(has: bool, aspect: &calls::Aspect<V>) -> Result<Option<wgpu::Operations<V>>, &'static str> {
+    match (has && !aspect.read_only, aspect.load, aspect.store) {
+        (false, None, None) => Ok(None),
         (false, ..) if has => Err("ops are given for an aspect that is read only"),
         (false, ..) => Err("ops are given for an aspect that the format lacks"),
-        (true, 0, _) | (true, _, 0) => Err("ops are missing for an aspect that is written"),
-        (true, load, store) => Ok(Some((load, store))),
+        (true, Some(load), Some(store)) => Ok(Some(wgpu::Operations { load, store })),
+        (true, ..) => Err("ops are missing for an aspect that is written"),
     }
 }
 
-fn operations<V>(ops: Option<(u32, u32)>, clear: V) -> Option<wgpu::Operations<V>> {
-    ops.map(|(load, store)| wgpu::Operations {
-        load: load_op(load, clear),
-        store: store_op(store),
-    })
-}
-
-fn load_op<V>(op: u32, clear: V) -> wgpu::LoadOp<V> {
-    if op == 1 {
-        wgpu::LoadOp::Load
-    } else {
-        wgpu::LoadOp::Clear(clear)
-    }
-}
-
-fn store_op(op: u32) -> wgpu::StoreOp {
-    if op == 1 {
-        wgpu::StoreOp::Store
-    } else {
-        wgpu::StoreOp::Discard
-    }
-}
-
-/// The color whose four floats `words` begins with.
-fn color(words: &[u32]) -> wgpu::Color {
-    let part = |i: usize| f64::from(f32::from_bits(words[i]));
-    wgpu::Color {
-        r: part(0),
-        g: part(1),
-        b: part(2),
-        a: part(3),
-    }
-}
-
-/// The place in a texture that the six words texture, mip, x, y, z, aspect name.
-fn texels<'a>(words: &[u32], table: &'a Table) -> wgpu::TexelCopyTextureInfo<'a> {
+fn texels<'a>(place: &Texels, table: &'a Table) -> wgpu::TexelCopyTextureInfo<'a> {
     wgpu::TexelCopyTextureInfo {
-        texture: table.texture(words[0]).expect(CHECKED),
-        mip_level: words[1],
-        origin: wgpu::Origin3d {
-            x: words[2],
-            y: words[3],
-            z: words[4],
-        },
-        aspect: match words[5] {
-            2 => wgpu::TextureAspect::StencilOnly,
-            3 => wgpu::TextureAspect::DepthOnly,
-            _ => wgpu::TextureAspect::All,
-        },
+        texture: table.texture(place.texture).expect(CHECKED),
+        mip_level: place.mip,
+        origin: place.origin,
+        aspect: place.aspect.unwrap_or(wgpu::TextureAspect::All),
     }
 }

@@ -33,7 +33,7 @@ pub fn stream(bytes: &[u8]) {
 }
 
 fn check_stream(case: &StreamCase) {
-    ask::case(&mut Native::default(), case).expect("an answer as PROTOCOL.md has it");
+    ask::case(&mut Native::default(), case, None).expect("an answer as PROTOCOL.md has it");
     let Ok(blob) = Blob::parse(&case.blob) else { return };
     // wire.md section 3: "for a function that grants every id a nonzero replacement the two give the same answer".
     let mut words = blob.words.clone();

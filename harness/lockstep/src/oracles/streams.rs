@@ -1,10 +1,11 @@
 //! Two readers over one stream.
 //!
 //! **Catches** any difference in what they accept, refuse (word, opcode and reason), rewrite or list: header, Decode, Remap, the reads
-//! of RemapReads, CheckRanges, the read check; and for descriptors split and remap.
+//! of RemapReads, CheckRanges, the read check; for descriptors split and remap; and of a fixed share of the streams that Remap accepts
+//! any difference in the calls that make the object table and replay the stream: object, method, arguments, order, end.
 //!
 //! **Does not catch** what both have wrong in the same way; that is why one of them was written from the page alone, and why the GPU is
-//! asked too. It does not look at the calls that a replay makes.
+//! asked too.
 
 use std::fmt::Debug;
 
@@ -15,7 +16,7 @@ use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
 use crate::readers::ask::CaseAnswers;
 
 /// The parts that are compared, each a row of the report.
-pub const ASPECTS: [&str; 7] = [
+pub const ASPECTS: [&str; 8] = [
     "header",
     "decode",
     "remap",
@@ -23,6 +24,7 @@ pub const ASPECTS: [&str; 7] = [
     "ranges",
     "read check",
     "descriptor",
+    "calls",
 ];
 
 /// Compares the subject's answer with a reference's, aspect by aspect. An aspect that neither came to is left out.
@@ -101,9 +103,11 @@ pub fn refusal(op: Option<Op>, reason: Reason) -> String {
 pub fn compare_case(subject: &CaseAnswers, reference: &CaseAnswers) -> Vec<Outcome> {
     let streams = subject.stream.iter().zip(&reference.stream);
     let descriptors = subject.descriptors.iter().zip(&reference.descriptors);
+    let calls = subject.calls.iter().zip(&reference.calls);
     let streams = streams.flat_map(|(a, b)| compare(a, b));
     streams
         .chain(descriptors.map(|(a, b)| compare_descriptors(a, b)))
+        .chain(calls.map(|(a, b)| compare_calls(a, b)))
         .collect()
 }
 
@@ -125,5 +129,51 @@ fn short_descriptor(answer: &DescriptorAnswer) -> String {
     match (&answer.split, &answer.remap) {
         (Err(reason), _) | (_, Some(Err((reason, _)))) => reason.to_string(),
         _ => "accept".into(),
+    }
+}
+
+/// Compares two traces in the text of PROTOCOL.md. Bodies, ids and numbers are a case's own, so a difference is named by the method
+/// of the first line that differs.
+pub fn compare_calls(subject: &[u8], reference: &[u8]) -> Outcome {
+    let verdict = match first_difference(subject, reference) {
+        None if ends_whole(subject) => Verdict::BothAccept,
+        None => Verdict::BothRefuse,
+        Some((a, b)) => Verdict::Differ(differ(&method(a), &method(b))),
+    };
+    Outcome {
+        aspect: "calls",
+        verdict,
+    }
+}
+
+/// The first line of each that is not the other's, empty where one ends before.
+fn first_difference<'a>(a: &'a [u8], b: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
+    if a == b {
+        return None;
+    }
+    let lines = |text: &'a [u8]| text.split(|&byte| byte == b'\n').chain(std::iter::repeat(&[][..]));
+    // They differ somewhere, so that the endless lines of both do not agree for ever.
+    lines(a).zip(lines(b)).find(|(a, b)| a != b)
+}
+
+/// Whether every object was made and the stream replayed to its end.
+fn ends_whole(text: &[u8]) -> bool {
+    let lines = text.split(|&byte| byte == b'\n');
+    let outcome = |line: &&[u8]| line.starts_with(b"[\"object\"") || line.starts_with(b"[\"stream\"");
+    lines
+        .filter(outcome)
+        .all(|line| line.ends_with(b",\"made\"]") || line.ends_with(b",\"done\"]"))
+}
+
+/// A line without what belongs to the case: `draw`, `object wrong-kind`.
+fn method(line: &[u8]) -> String {
+    let list: Vec<serde_json::Value> = serde_json::from_slice(line).unwrap_or_default();
+    let text = |at: usize| list.get(at).and_then(serde_json::Value::as_str);
+    match (text(0), text(1), text(2)) {
+        (Some("object"), None, Some(outcome)) => format!("object {outcome}"),
+        (Some("stream"), Some(outcome), _) => format!("stream {outcome}"),
+        (_, Some(method), _) => method.to_owned(),
+        _ if line.is_empty() => "nothing".to_owned(),
+        _ => "no line of a trace".to_owned(),
     }
 }

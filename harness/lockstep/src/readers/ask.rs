@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::answer::{DescriptorAnswer, NotAnAnswer, StreamAnswer};
-use super::{Batch, BatchAnswers, ReaderFailed, StreamReader};
+use super::{Batch, BatchAnswers, CallsQuery, ReaderFailed, StreamReader};
 use crate::case::StreamCase;
 
 /// Why a reader has no answer to a case. Displayed, it is one line that names the reader.
@@ -39,6 +39,8 @@ pub struct CaseAnswers {
     pub stream: Option<StreamAnswer>,
     /// To its descriptors; none from a reader that does not answer descriptors.
     pub descriptors: Vec<DescriptorAnswer>,
+    /// Its calls; none where they were not asked for, or from a reader that does not replay.
+    pub calls: Option<Vec<u8>>,
 }
 
 /// Asks about a batch and hears the answers.
@@ -56,13 +58,22 @@ pub fn batch(reader: &mut dyn StreamReader, batch: &Batch) -> Result<BatchAnswer
     })
 }
 
-/// Asks about one case, hears the answers and takes them apart.
+/// Asks about one case, and with `calls` about those too; hears the answers and takes them apart.
 ///
 /// # Errors
 ///
 /// The reader failed, or one of its answers is none.
-pub fn case(reader: &mut dyn StreamReader, case: &StreamCase) -> Result<CaseAnswers, NoAnswer> {
-    let heard = batch(reader, &Batch::of([case]))?;
+pub fn case(
+    reader: &mut dyn StreamReader,
+    case: &StreamCase,
+    calls: Option<&CallsQuery>,
+) -> Result<CaseAnswers, NoAnswer> {
+    let question = Batch {
+        calls: calls.cloned().into_iter().collect(),
+        ..Batch::of([case])
+    };
+    let heard = batch(reader, &question)?;
+    let calls = heard.calls.into_iter().next();
     let stream = heard
         .streams
         .first()
@@ -72,7 +83,11 @@ pub fn case(reader: &mut dyn StreamReader, case: &StreamCase) -> Result<CaseAnsw
     stream
         .and_then(|stream| {
             let descriptors = descriptors.collect::<Result<_, _>>()?;
-            Ok(CaseAnswers { stream, descriptors })
+            Ok(CaseAnswers {
+                stream,
+                descriptors,
+                calls,
+            })
         })
         .map_err(|what| NoAnswer::Nonsense {
             reader: reader.name().to_owned(),

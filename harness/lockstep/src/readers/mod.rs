@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::case::{BufferFacts, LayoutCase, Stage, StreamCase, buffer_facts};
+use crate::gpu::calls::Row;
 
 /// What a reader of streams is asked: a stream case without the parts that only a device looks at.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +54,28 @@ pub struct DescriptorQuery {
     pub id_map: Vec<(u32, u32)>,
 }
 
+/// What a replayer is asked: the calls that make an object table, and those of a stream over it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallsQuery {
+    /// The table.
+    pub rows: Vec<Row>,
+    /// The stream in the replayer's ids, as a blob.
+    pub blob: Vec<u8>,
+}
+
+impl CallsQuery {
+    /// What `case` asks; nothing where Remap refuses its stream.
+    pub fn of(case: &StreamCase) -> Option<CallsQuery> {
+        let mut blob = wire::Blob::parse(&case.blob).ok()?;
+        let length = blob.data.len() as u32;
+        wire::remap(&mut blob.words, length, |guest| native::granted(&case.id_map, guest)).ok()?;
+        Some(CallsQuery {
+            rows: case.objects.iter().map(Row::of).collect(),
+            blob: wire::encode_blob(&blob.words, blob.data),
+        })
+    }
+}
+
 /// A batch of questions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
@@ -60,10 +83,12 @@ pub struct Batch {
     pub streams: Vec<StreamQuery>,
     /// Descriptors.
     pub descriptors: Vec<DescriptorQuery>,
+    /// Streams whose calls are asked for.
+    pub calls: Vec<CallsQuery>,
 }
 
 impl Batch {
-    /// What the cases ask, streams and descriptors in their order.
+    /// What the cases ask, streams and descriptors in their order, and no calls.
     pub fn of<'a>(cases: impl IntoIterator<Item = &'a StreamCase>) -> Batch {
         let mut batch = Batch::default();
         for case in cases {
@@ -86,6 +111,8 @@ pub struct BatchAnswers {
     pub streams: Vec<Vec<u8>>,
     /// One for each descriptor; none from a reader that does not answer descriptors.
     pub descriptors: Vec<Vec<u8>>,
+    /// The calls, one text for each, or nothing at all from a reader that does not replay.
+    pub calls: Vec<Vec<u8>>,
 }
 
 /// A reader that could not answer: it died, hung or wrote nonsense. That is a finding about the reader, not a crash of ours.

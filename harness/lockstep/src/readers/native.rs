@@ -7,10 +7,11 @@ use wire::{Blob, BufferInfo, Cmd, RangeRefusal, Read};
 
 use super::answer::AnswerWriter;
 use super::{
-    Batch, BatchAnswers, DescriptorQuery, LayoutAnswer, LayoutReader, OptionFacts, Place, ReaderFailed, StageSlots,
-    StreamQuery, StreamReader, refusal,
+    Batch, BatchAnswers, CallsQuery, DescriptorQuery, LayoutAnswer, LayoutReader, OptionFacts, Place, ReaderFailed,
+    StageSlots, StreamQuery, StreamReader, refusal,
 };
 use crate::case::{BufferFacts, LayoutCase, Platform, Stage, System};
+use crate::gpu::calls::calls_of_bytes;
 
 /// The reader's name.
 pub const NAME: &str = "native";
@@ -67,6 +68,7 @@ impl StreamReader for Native {
                 .map(|query| answer_stream(query, self.check_ranges))
                 .collect(),
             descriptors: batch.descriptors.iter().map(answer_descriptor).collect(),
+            calls: batch.calls.iter().map(answer_calls).collect(),
         };
         Ok(())
     }
@@ -195,6 +197,10 @@ fn answer_descriptor(query: &DescriptorQuery) -> Vec<u8> {
         }
     }
     answer.finish()
+}
+
+fn answer_calls(query: &CallsQuery) -> Vec<u8> {
+    calls_of_bytes(&query.rows, &query.blob).text().into_bytes()
 }
 
 impl LayoutReader for Native {

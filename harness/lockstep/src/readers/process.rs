@@ -66,6 +66,7 @@ pub struct Process {
 struct Due {
     streams: Option<usize>,
     descriptors: Option<usize>,
+    calls: Option<usize>,
 }
 
 impl Process {
@@ -226,12 +227,16 @@ impl StreamReader for Process {
         let due = Due {
             streams: hello.answers("streams").then_some(batch.streams.len()),
             descriptors: hello.answers("descriptors").then_some(batch.descriptors.len()),
+            calls: hello.answers("calls").then_some(batch.calls.len()),
         };
         if due.streams.is_some() {
             self.send(protocol::streams(batch))?;
         }
         if due.descriptors.is_some() {
             self.send(protocol::descriptors(batch))?;
+        }
+        if due.calls.is_some() {
+            self.send(protocol::calls(batch))?;
         }
         self.due = Some(due);
         Ok(())
@@ -244,6 +249,7 @@ impl StreamReader for Process {
         Ok(BatchAnswers {
             streams: self.receive_answers(protocol::STREAMS, due.streams)?,
             descriptors: self.receive_answers(protocol::DESCRIPTORS, due.descriptors)?,
+            calls: self.receive_answers(protocol::CALLS, due.calls)?,
         })
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Batch, DescriptorQuery, StreamQuery};
+use super::{Batch, CallsQuery, DescriptorQuery, StreamQuery};
 use crate::case::BufferFacts;
 
 /// The version that this program speaks.
@@ -17,8 +17,10 @@ pub const HELLO: u32 = 1;
 pub const STREAMS: u32 = 2;
 /// The frame type of descriptor questions and answers.
 pub const DESCRIPTORS: u32 = 3;
+/// The frame type of questions about calls and their answers.
+pub const CALLS: u32 = 4;
 /// What a hello can say that a reader answers.
-pub const ANSWERS: [&str; 2] = ["streams", "descriptors"];
+pub const ANSWERS: [&str; 3] = ["streams", "descriptors", "calls"];
 
 fn put(to: &mut Vec<u8>, word: u32) {
     to.extend_from_slice(&word.to_le_bytes());
@@ -54,6 +56,16 @@ fn put_stream(to: &mut Vec<u8>, query: &StreamQuery) {
 fn put_descriptor(to: &mut Vec<u8>, query: &DescriptorQuery) {
     put_bytes(to, &query.bytes);
     put_map(to, &query.id_map);
+}
+
+fn put_calls(to: &mut Vec<u8>, query: &CallsQuery) {
+    put(to, query.rows.len() as u32);
+    for row in &query.rows {
+        put(to, row.id);
+        put(to, row.kind);
+        put_bytes(to, &row.descriptor);
+    }
+    put_bytes(to, &query.blob);
 }
 
 /// A frame of `kind` whose payload `fill` appends.
@@ -131,6 +143,14 @@ pub fn descriptors(batch: &Batch) -> Vec<u8> {
     frame(DESCRIPTORS, |to| {
         put(to, batch.descriptors.len() as u32);
         batch.descriptors.iter().for_each(|query| put_descriptor(to, query));
+    })
+}
+
+/// The questions about calls of a batch.
+pub fn calls(batch: &Batch) -> Vec<u8> {
+    frame(CALLS, |to| {
+        put(to, batch.calls.len() as u32);
+        batch.calls.iter().for_each(|query| put_calls(to, query));
     })
 }
 

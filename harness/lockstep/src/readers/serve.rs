@@ -5,11 +5,14 @@ use std::io::{self, Read, Write};
 use super::protocol::{self, DESCRIPTORS, HELLO, Hello, STREAMS, VERSION};
 use super::{Batch, StreamReader};
 
+/// The frame types that are answered here. Calls are not: whoever compares them has the crates themselves.
+const ANSWERED: [&str; 2] = ["streams", "descriptors"];
+
 /// Answers frames until the input ends. A request that is not what PROTOCOL.md says is an error, as is a reader that fails.
 pub fn serve(reader: &mut dyn StreamReader, input: &mut impl Read, output: &mut impl Write) -> anyhow::Result<()> {
     let hello = Hello {
         name: reader.name().to_owned(),
-        answers: protocol::ANSWERS.map(str::to_owned).into(),
+        answers: ANSWERED.map(str::to_owned).into(),
     };
     let Some((kind, payload)) = protocol::read_frame(input).map_err(malformed)? else {
         return Ok(());

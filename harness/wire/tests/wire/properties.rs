@@ -388,6 +388,24 @@ proptest! {
     }
 
     #[test]
+    fn remap_under_f_then_g_is_remap_under_g_after_f(commands in stream(), f in 0..1000u32, g in 0..1000u32) {
+        // Two maps with holes: neither grants an id that its number divides.
+        let map = |key: u32, id: u32| (!id.is_multiple_of(key + 2)).then(|| id.wrapping_add(key).max(1));
+        let words = encode(&commands);
+        let (mut apart, mut at_once) = (words.clone(), words);
+        let first = remap(&mut apart, DATA_LEN, |id| map(f, id));
+        let both = remap(&mut at_once, DATA_LEN, |id| map(f, id).and_then(|id| map(g, id)));
+        match first.and_then(|()| remap(&mut apart, DATA_LEN, |id| map(g, id))) {
+            Ok(()) => prop_assert_eq!((both, at_once), (Ok(()), apart)),
+            // The two may stop at different ids, since f is through before g begins; they stop for the same reason.
+            Err(refusal) => {
+                prop_assert_eq!(refusal.reason, Reason::UnknownId);
+                prop_assert_eq!(both.map_err(|refusal| refusal.reason), Err(Reason::UnknownId));
+            }
+        }
+    }
+
+    #[test]
     fn the_first_id_that_is_not_granted_is_refused(commands in stream(), which in any::<Index>()) {
         let mut words = encode(&commands);
         let (slow, _) = slow(&words, DATA_LEN, Context::Outside);
@@ -450,6 +468,21 @@ proptest! {
         prop_assert_eq!(Blob::parse(&bytes), Ok(Blob { words, data: &data }));
         for length in 0..bytes.len() {
             prop_assert_eq!(Blob::parse(&bytes[..length]).map_err(|refusal| refusal.reason), Err(Reason::BadLength));
+        }
+    }
+
+    #[test]
+    fn a_descriptor_is_remapped_reference_by_reference(refs in vec(0..50u32, 0..64), body in vec(any::<u8>(), 0..64), key in 2..50u32) {
+        let mut bytes = vec![];
+        append_descriptor(&mut bytes, &refs, &body).unwrap();
+        let hole = refs.iter().position(|&id| id != 0 && id % key == 0);
+        match remap_descriptor(&mut bytes, |id| (id % key != 0).then_some(id + 100)) {
+            Ok(()) => {
+                prop_assert_eq!(hole, None);
+                let due: Vec<u32> = refs.iter().map(|&id| if id == 0 { 0 } else { id + 100 }).collect();
+                prop_assert_eq!(split_descriptor(&bytes), Ok((due, &body[..])));
+            }
+            Err(refused) => prop_assert_eq!((refused.reason, refused.reference), (Reason::UnknownId, hole)),
         }
     }
 
