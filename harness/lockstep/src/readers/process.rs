@@ -116,6 +116,9 @@ impl Process {
 }
 
 fn spawn(mut command: Command) -> std::io::Result<Running> {
+    // Ctrl-C goes to the whole group of the terminal's program. The campaign ends by itself then, and still needs its readers.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(std::io::Error::other("it has no pipes"));
