@@ -9,6 +9,10 @@ use anyhow::Context as _;
 
 use crate::case::{CASE_FORMAT, Case, CaseFile, Origin};
 use crate::report::results::FindingRow;
+use crate::{input, say};
+
+/// The longest case file that is read. Every question and answer about a case within it fits a frame of PROTOCOL.md.
+pub const MAX_CASE_FILE: u64 = 128 << 20;
 
 /// A difference that nothing explains.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,8 +61,8 @@ impl Findings {
         };
         if let Err(error) = write_case(&path, &file) {
             // The disk is full or the folder is not ours: what was found goes where it can still be read.
-            eprintln!("lockstep: {error:#}; the case itself:");
-            eprintln!("{}", serde_json::to_string(&file).unwrap_or_default());
+            say::error(format_args!("{error:#}; the case itself:"));
+            say::line(serde_json::to_string(&file).unwrap_or_default());
         }
         let file = path.display().to_string();
         let repro = format!("cargo lockstep repro {file}");
@@ -118,7 +122,7 @@ pub fn write_case(path: &Path, file: &CaseFile) -> anyhow::Result<()> {
 /// Reads a case file. The error names the file, and the place in it.
 pub fn read_case(path: &Path) -> anyhow::Result<CaseFile> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).with_context(|| format!("{name}: cannot read the case"))?;
+    let text = input::text(path, MAX_CASE_FILE).with_context(|| format!("{name}: cannot read the case"))?;
     let file: CaseFile = serde_json::from_str(&text).with_context(|| format!("{name}: not a case file"))?;
     anyhow::ensure!(
         file.format == CASE_FORMAT,
@@ -148,7 +152,9 @@ mod tests {
     fn the_first_of_a_signature_is_written_and_the_others_are_counted() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut findings = Findings::new(folder.path().join("findings"), Instant::now());
-        ["ranges: a vs b", "ranges: a vs b", "decode: a vs b"].map(|signature| findings.add(finding(signature)));
+        for signature in ["ranges: a vs b", "ranges: a vs b", "decode: a vs b"] {
+            findings.add(finding(signature));
+        }
         let rows = findings.rows();
         assert_eq!(rows.iter().map(|row| row.seen).collect::<Vec<_>>(), [2, 1]);
         let path = folder.path().join("findings/ranges-a-vs-b.json");

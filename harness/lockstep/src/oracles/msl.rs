@@ -35,6 +35,7 @@ use naga::{AddressSpace, GlobalVariable, Handle, Module, ResourceBinding, TypeIn
 use wgpu_types::BindGroupLayoutEntry;
 
 use crate::case::{LayoutCase, Stage, System};
+use crate::deep;
 use crate::msl::arguments::{Access, Argument, Reflection, SizeField, Table, read};
 use crate::msl::safety;
 
@@ -90,10 +91,16 @@ pub fn check(case: &LayoutCase) -> Checked {
     let Some(version) = language_version(&case.system) else {
         return whole(format!("`{}` is no platform", case.system.platform));
     };
-    let source = match Source::new(&shader.wgsl) {
-        Ok(source) => source,
-        Err(message) => return whole(message),
+    let (owned, length) = (case.clone(), shader.wgsl.len());
+    let checked = deep::run(length, move || check_source(&owned, version));
+    checked.and_then(|checked| checked).unwrap_or_else(whole)
+}
+
+fn check_source(case: &LayoutCase, version: (u8, u8)) -> Result<Checked, String> {
+    let Some(shader) = &case.shader else {
+        return Ok(Checked::default());
     };
+    let source = Source::new(&shader.wgsl)?;
     let groups: Vec<_> = case.groups.iter().map(Option::as_deref).collect();
     let settings = Settings {
         groups: &groups,
@@ -104,7 +111,7 @@ pub fn check(case: &LayoutCase) -> Checked {
     for entry in source.entry_points() {
         checked.add(source.check(&entry, &settings));
     }
-    checked
+    Ok(checked)
 }
 
 /// The language version of a system; none for an unknown platform.
