@@ -13,6 +13,7 @@ use crate::readers::answer::StreamAnswer;
 use crate::readers::native::Native;
 use crate::readers::{Batch, StreamQuery, StreamReader};
 use crate::report::results::Grid;
+use crate::say;
 use crate::setup;
 
 /// `lockstep corpus`'s arguments.
@@ -53,9 +54,9 @@ fn folder() -> PathBuf {
 }
 
 fn judge() -> Judge {
-    let judge = Judge::new(&setup::bring(&mut |line| eprintln!("{line}")));
+    let judge = Judge::new(&setup::bring(&mut |line| say::line(line)));
     for missing in &judge.missing {
-        eprintln!("lockstep: {missing}");
+        say::error(missing);
     }
     judge
 }

@@ -390,7 +390,7 @@ proptest! {
     #[test]
     fn remap_under_f_then_g_is_remap_under_g_after_f(commands in stream(), f in 0..1000u32, g in 0..1000u32) {
         // Two maps with holes: neither grants an id that its number divides.
-        let map = |key: u32, id: u32| (id % (key + 2) != 0).then(|| id.wrapping_add(key).max(1));
+        let map = |key: u32, id: u32| (!id.is_multiple_of(key + 2)).then(|| id.wrapping_add(key).max(1));
         let words = encode(&commands);
         let (mut apart, mut at_once) = (words.clone(), words);
         let first = remap(&mut apart, DATA_LEN, |id| map(f, id));
@@ -475,8 +475,8 @@ proptest! {
     fn a_descriptor_is_remapped_reference_by_reference(refs in vec(0..50u32, 0..64), body in vec(any::<u8>(), 0..64), key in 2..50u32) {
         let mut bytes = vec![];
         append_descriptor(&mut bytes, &refs, &body).unwrap();
-        let hole = refs.iter().position(|&id| id != 0 && id % key == 0);
-        match remap_descriptor(&mut bytes, |id| (id % key != 0).then_some(id + 100)) {
+        let hole = refs.iter().position(|&id| id != 0 && id.is_multiple_of(key));
+        match remap_descriptor(&mut bytes, |id| (!id.is_multiple_of(key)).then_some(id + 100)) {
             Ok(()) => {
                 prop_assert_eq!(hole, None);
                 let due: Vec<u32> = refs.iter().map(|&id| if id == 0 { 0 } else { id + 100 }).collect();
