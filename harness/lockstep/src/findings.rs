@@ -9,6 +9,10 @@ use anyhow::Context as _;
 use crate::case::{CASE_FORMAT, Case, CaseFile, Origin};
 use crate::files::{self, slug};
 use crate::report::results::FindingRow;
+use crate::{input, say};
+
+/// The longest case file that is read. Every question and answer about a case within it fits a frame of PROTOCOL.md.
+pub const MAX_CASE_FILE: u64 = 128 << 20;
 
 /// A difference that nothing explains.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,8 +63,8 @@ impl Findings {
         };
         if let Err(error) = write_case(&path, &file) {
             // The disk is full or the folder is not ours: what was found goes where it can still be read.
-            eprintln!("lockstep: {error:#}; the case itself:");
-            eprintln!("{}", serde_json::to_string(&file).unwrap_or_default());
+            say::error(format_args!("{error:#}; the case itself:"));
+            say::line(serde_json::to_string(&file).unwrap_or_default());
         }
         let file = path.display().to_string();
         let repro = format!("cargo lockstep repro {file}");
@@ -118,8 +122,8 @@ pub fn write_case(path: &Path, file: &CaseFile) -> anyhow::Result<()> {
 /// Reads a case file. The error names the file, and the place in it.
 pub fn read_case(path: &Path) -> anyhow::Result<CaseFile> {
     let name = path.display();
-    let text = std::fs::read(path).with_context(|| format!("{name}: cannot read the case"))?;
-    parse_case(&name.to_string(), &text)
+    let text = input::text(path, MAX_CASE_FILE).with_context(|| format!("{name}: cannot read the case"))?;
+    parse_case(&name.to_string(), text.as_bytes())
 }
 
 /// The case file that `text` holds, UTF-8 JSON. The error begins with `name`, and names the place.

@@ -1,18 +1,24 @@
 //! Runs implementations in lockstep and reports where they part. `ARCHITECTURE.md` draws the whole; each module says its part.
 
+// What is printed goes through `say`, which does not panic where nobody reads.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
+
 pub mod campaign;
 pub mod case;
 pub mod cli;
 pub mod corpus;
 pub mod coverage;
+pub mod deep;
 pub mod files;
 pub mod findings;
 pub mod generators;
 pub mod gpu;
+pub mod input;
 pub mod msl;
 pub mod oracles;
 pub mod readers;
 pub mod report;
+pub mod say;
 pub mod setup;
 pub mod shaders;
 pub mod text;

@@ -18,8 +18,10 @@ use wgpu_types::{
 };
 
 use crate::case::{Platform, Stage, System};
+use crate::deep::{self, MAX_WGSL};
 use crate::files::find;
 use crate::oracles::msl::{Checked, Entry, Settings, Source, language_version, slots};
+use crate::{input, say};
 
 /// The macOS versions that a file is checked at: the newest of slots.md, section 3, and the first with Metal.
 pub const SYSTEMS: [(u32, u32); 2] = [(26, 0), (10, 11)];
@@ -42,6 +44,8 @@ pub enum Fault {
     Template(String),
     /// naga's message, with its place.
     Invalid(String),
+    /// It is too long, or takes too long.
+    TooMuch(String),
 }
 
 /// What an entry point needs, and what was found.
@@ -93,6 +97,17 @@ pub fn check_file(path: &Path, source: &str) -> FileReport {
         fault,
         entry_points,
     };
+    let (name, text) = (path.to_owned(), source.to_owned());
+    let checked = deep::run(source.len(), move || check_source(&name, &text));
+    checked.unwrap_or_else(|message| report(Some(Fault::TooMuch(message)), Vec::new()))
+}
+
+fn check_source(path: &Path, source: &str) -> FileReport {
+    let report = |fault, entry_points| FileReport {
+        path: path.to_owned(),
+        fault,
+        entry_points,
+    };
     match Source::new(source) {
         Ok(source) => {
             let entries = source.entry_points();
@@ -125,15 +140,15 @@ pub fn run(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
     anyhow::ensure!(!files.is_empty(), "no WGSL file (*.wgsl) found");
     let (mut bad, mut problems) = (false, 0);
     for file in &files {
-        match std::fs::read_to_string(file) {
+        match input::text(file, MAX_WGSL as u64) {
             Ok(source) => {
                 let report = check_file(file, &source);
                 problems += report.problems();
                 bad |= report.fault.is_some();
-                write!(out, "{}", text(&report))?;
+                write!(out, "{}", say::printable(&text(&report)))?;
             }
             Err(error) => {
-                writeln!(out, "{}\n  cannot be read: {error}", file.display())?;
+                writeln!(out, "{}\n  cannot be read: {error}", name_of(file))?;
                 bad = true;
             }
         }
@@ -474,15 +489,23 @@ fn dimension_word(dimension: TextureViewDimension) -> &'static str {
     }
 }
 
+/// A file's name, which may hold line breaks, in one line.
+fn name_of(path: &Path) -> String {
+    say::one_line(&path.display().to_string()).into_owned()
+}
+
 /// The report as text, one file after the other.
 fn text(report: &FileReport) -> String {
-    let mut text = format!("{}\n", report.path.display());
+    let mut text = format!("{}\n", name_of(&report.path));
     match &report.fault {
         Some(Fault::Template(what)) => {
             let _ = writeln!(text, "  not plain WGSL, a template: {what}");
         }
         Some(Fault::Invalid(message)) => {
             let _ = writeln!(text, "  not valid WGSL: {}", message.trim_end());
+        }
+        Some(Fault::TooMuch(message)) => {
+            let _ = writeln!(text, "  not checked: {message}");
         }
         None if report.entry_points.is_empty() => text.push_str("  no entry points\n"),
         None => report

@@ -2,7 +2,6 @@
 //! that both replayers agree, call by call.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
 use lockstep::case::{Case, Object, Origin, StreamCase};
 use lockstep::generators;
@@ -839,26 +838,4 @@ fn a_difference_is_named_by_its_method() {
         verdict(b"nonsense"),
         Verdict::Differ("draw vs no line of a trace".into())
     );
-}
-
-/// Prints how many traces a second each replayer makes.
-#[test]
-#[ignore = "a measurement"]
-fn rates() {
-    let queries = (0..2000).filter_map(|index| CallsQuery::of(&generated("streams", 1, index)?));
-    let batch = Batch {
-        calls: queries.take(512).collect(),
-        ..Batch::default()
-    };
-    for mut reader in readers() {
-        // The best of many, since other work on the machine only ever slows one down.
-        let seconds = (0..40).map(|_| {
-            let start = Instant::now();
-            reader.ask(&batch).expect("asked");
-            reader.hear().expect("heard");
-            start.elapsed().as_secs_f64()
-        });
-        let rate = batch.calls.len() as f64 / seconds.fold(f64::INFINITY, f64::min);
-        println!("{}: {rate:.0} traces a second", reader.name());
-    }
 }

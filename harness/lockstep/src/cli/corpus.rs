@@ -12,6 +12,7 @@ use crate::findings::read_case;
 use crate::readers::ask;
 use crate::readers::native::Native;
 use crate::report::results::Grid;
+use crate::say;
 use crate::setup;
 
 /// `lockstep corpus`'s arguments.
@@ -52,9 +53,9 @@ fn folder() -> PathBuf {
 }
 
 fn judge() -> Judge {
-    let judge = Judge::new(&setup::bring(&mut |line| eprintln!("{line}")));
+    let judge = Judge::new(&setup::bring(&mut |line| say::line(line)));
     for missing in &judge.missing {
-        eprintln!("lockstep: {missing}");
+        say::error(missing);
     }
     judge
 }

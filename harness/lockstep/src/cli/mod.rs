@@ -71,7 +71,7 @@ pub fn main() -> ExitCode {
     match done {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
-            eprintln!("lockstep: {error:#}");
+            crate::say::error(format_args!("{error:#}"));
             ExitCode::from(BAD)
         }
     }
@@ -84,6 +84,8 @@ fn start_logging() {
     let started = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        // It would say by `eprintln!` that standard error is closed.
+        .log_internal_errors(false)
         .try_init();
     debug_assert!(started.is_ok());
 }

@@ -16,6 +16,7 @@ use crate::readers::native::{self, Native};
 use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
 use crate::readers::{CallsQuery, LayoutAnswer, LayoutReader, StreamReader, replay_js};
+use crate::say;
 use crate::setup;
 use crate::text::disassemble;
 
@@ -77,17 +78,21 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         };
         return Ok(if still { 0 } else { 1 });
     }
-    if let Some(shows) = &file.shows {
-        println!("kept for: {shows}\n");
-    }
-    print!("{}", shown.text);
+    say::out(&say::printable(&page(file.shows.as_deref(), &shown)));
+    Ok(if shown.signatures.is_empty() { CLEAN } else { FOUND })
+}
+
+/// All that is shown.
+fn page(shows: Option<&str>, shown: &Shown) -> String {
+    let kept_for = shows.map_or(String::new(), |shows| format!("kept for: {}\n\n", say::one_line(shows)));
+    let mut page = kept_for + &shown.text;
     for signature in &shown.signatures {
-        println!("finding: {signature}");
+        let _ = writeln!(page, "finding: {}", say::one_line(signature));
     }
     if shown.signatures.is_empty() {
-        println!("no difference");
+        page += "no difference\n";
     }
-    Ok(if shown.signatures.is_empty() { CLEAN } else { FOUND })
+    page
 }
 
 fn load(args: &Args) -> anyhow::Result<CaseFile> {

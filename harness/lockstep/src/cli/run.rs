@@ -19,6 +19,7 @@ use crate::readers::slot_model::SlotModel;
 use crate::readers::{StreamReader, replay_js};
 use crate::report::results::{FindingRow, NotRun, Results};
 use crate::report::{terminal, write_html, write_json};
+use crate::say;
 use crate::setup::{self, Missing, Parts};
 
 const EXAMPLES: &str = "Examples:
@@ -48,7 +49,7 @@ pub struct Args {
     #[arg(long)]
     seed: Option<u64>,
     /// Threads; one for each core unless said otherwise
-    #[arg(long)]
+    #[arg(long, value_parser = workers)]
     workers: Option<usize>,
     /// Only this part of the job; may be given several times
     #[arg(long, value_enum)]
@@ -91,12 +92,21 @@ fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * scale).map_err(|error| error.to_string())
 }
 
+/// Each worker has a process of deno's and devices of its own; more than this is a slip of the finger that takes the machine down.
+const MAX_WORKERS: usize = 1024;
+
+fn workers(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=MAX_WORKERS).contains(number));
+    number.ok_or_else(|| format!("a number from 1 to {MAX_WORKERS}"))
+}
+
 fn shard(text: &str) -> Result<(u64, u64), String> {
     let parts = text
         .split_once('/')
-        .and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        .and_then(|(i, n)| Some((i.parse::<u32>().ok()?, n.parse::<u32>().ok()?)));
     match parts {
-        Some((i, n)) if i < n => Ok((i, n)),
+        // In 32 bits, so that no number of a round or a case passes 64.
+        Some((i, n)) if i < n => Ok((i.into(), n.into())),
         _ => Err("I/N with I from 0 and below N, as in 0/4".into()),
     }
 }
@@ -107,19 +117,19 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let outside = args.readers.introduce()?;
     let parts = setup::bring(&mut |line| {
         if !quiet {
-            eprintln!("{line}");
+            say::line(line);
         }
     });
     let out = args.out.clone().unwrap_or_else(|| parts.root.join("reports/out"));
     std::fs::create_dir_all(&out).with_context(|| format!("{}: cannot make the folder", out.display()))?;
+    // Before a campaign of hours, not after it.
+    tempfile::tempfile_in(&out).with_context(|| format!("{}: cannot write a file there", out.display()))?;
     let plan = plan(args, &out);
     let mut cast = cast(args, &parts, &plan)?;
     cast.references.extend(outside.iter().cloned().map(maker));
     for missing in &cast.not_run {
-        eprintln!(
-            "lockstep: {} does not take part: {}; {}",
-            missing.what, missing.why, missing.mend
-        );
+        let NotRun { what, why, mend } = missing;
+        say::error(format_args!("{what} does not take part: {why}; {mend}"));
     }
     let stop = stop_on_signals();
     let mut show = Show::new(quiet);
@@ -236,7 +246,7 @@ fn stop_on_signals() -> Arc<AtomicBool> {
         if seen.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(BAD));
         }
-        eprintln!("lockstep: ending; the report follows. Once more ends at once.");
+        say::line("lockstep: ending; the report follows. Once more ends at once.");
     });
     if let Err(error) = handled {
         tracing::warn!("signals are not handled: {error}");
@@ -255,7 +265,9 @@ fn finish(results: &Results, out: &std::path::Path) -> anyhow::Result<u8> {
     ];
     written.into_iter().collect::<anyhow::Result<()>>()?;
     let _ = writeln!(stdout, "report: {}", out.join("report.html").display());
-    Ok(match (results.findings.is_empty(), results.not_run.is_empty()) {
+    // No case is no green campaign.
+    let ran_all = results.not_run.is_empty() && results.lanes.iter().any(|lane| lane.cases > 0);
+    Ok(match (results.findings.is_empty(), ran_all) {
         (false, _) => FOUND,
         (true, false) => BAD,
         (true, true) => CLEAN,
@@ -295,7 +307,7 @@ impl Show {
             bar.set_message(words());
         } else if !self.quiet && self.last.elapsed() >= LINES_EVERY {
             self.last = Instant::now();
-            eprintln!("{:>4.0} s  {}", progress.elapsed.as_secs_f64(), words());
+            say::line(format_args!("{:>4.0} s  {}", progress.elapsed.as_secs_f64(), words()));
         }
     }
 

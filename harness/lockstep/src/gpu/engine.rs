@@ -8,7 +8,9 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SendError, sync_channel};
 use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -19,10 +21,13 @@ use super::readback::{self, Staging};
 use super::replay::replay;
 use super::{Outcome, Trouble, TroubleKind, calls};
 use crate::case::Object;
+use crate::deep;
 use crate::files::slug;
 
 /// How long a device may work on one stream.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a replay may take as a whole. GL has no wait with an end: Mesa's software driver works in the calling thread.
+const DEADLINE: Duration = Duration::from_secs(30);
 /// What one dispatch may ask for in each dimension (wire.md section 5), and WebGPU's default.
 const WORKGROUPS: u32 = 65535;
 
@@ -165,7 +170,7 @@ impl Engine {
     /// is that of the first command in stream order; writes that stand between it and the Submit that raised it were made. The
     /// reads are performed also after a trouble. An outcome has a read window only where there were reads.
     pub fn replay(&mut self, request: &Request<'_>) -> Outcome {
-        let mut gpu = match self.gpu.take().map_or_else(|| Gpu::new(&self.adapter), Ok) {
+        let gpu = match self.gpu.take().map_or_else(|| Gpu::new(&self.adapter), Ok) {
             Ok(gpu) => gpu,
             Err(error) => {
                 return Outcome {
@@ -174,9 +179,16 @@ impl Engine {
                 };
             }
         };
-        let executes = self.id.executes;
-        let run = || catch_unwind(AssertUnwindSafe(|| gpu.replay(request, executes)));
-        let outcome = quietly(run).map_err(|panic| format!("wgpu panicked: {}", panic_text(&*panic)));
+        let (gpu, outcome) = match in_time(gpu, request, self.id.executes) {
+            Ok(ended) => ended,
+            Err(why) => {
+                self.open_anew();
+                return Outcome {
+                    lost: true,
+                    ..stopped(why)
+                };
+            }
+        };
         let lost = outcome.is_err() || gpu.hung.get() || gpu.errors.lost.load(Ordering::Acquire);
         let mut outcome = outcome.unwrap_or_else(stopped);
         if !lost {
@@ -204,14 +216,20 @@ impl Engine {
         if lost.hung.get() {
             // Dropping a queue waits for its work, and lavapipe's devices of one instance share the threads that do it.
             std::mem::forget(lost);
-            let anew = adapters(backends_of(self.id()))
-                .into_iter()
-                .find(|(id, _)| *id == self.id);
-            if let Some((_, adapter)) = anew {
-                std::mem::forget(std::mem::replace(&mut self.adapter, adapter));
-            }
+            self.open_anew();
         } else {
             quietly(|| catch_unwind(AssertUnwindSafe(|| drop(lost)))).ok();
+            self.gpu = Gpu::new(&self.adapter).ok();
+        }
+    }
+
+    /// Opens adapter and device once more, in an instance of their own: those of before still work.
+    fn open_anew(&mut self) {
+        let anew = adapters(backends_of(self.id()))
+            .into_iter()
+            .find(|(id, _)| *id == self.id);
+        if let Some((_, adapter)) = anew {
+            std::mem::forget(std::mem::replace(&mut self.adapter, adapter));
         }
         self.gpu = Gpu::new(&self.adapter).ok();
     }
@@ -221,6 +239,69 @@ impl Engine {
     pub fn lose(&self) {
         if let Some(gpu) = &self.gpu {
             gpu.device.destroy();
+        }
+    }
+}
+
+/// What a replay comes to: its outcome, or what wgpu panicked over.
+type Replayed = Result<Outcome, String>;
+
+/// Replays in a thread of its own, which is left to itself once it takes too long. Its stack is deep enough for every shader.
+///
+/// # Errors
+///
+/// It took too long, or there is no such thread; the device is gone then.
+fn in_time(gpu: Gpu, request: &Request<'_>, executes: bool) -> Result<(Gpu, Replayed), String> {
+    let work = Work::of(request);
+    let (ended, outcome) = sync_channel(1);
+    let replay = move || {
+        let mut gpu = gpu;
+        let run = || catch_unwind(AssertUnwindSafe(|| gpu.replay(&work.request(), executes)));
+        let outcome = quietly(run).map_err(|panic| format!("wgpu panicked: {}", panic_text(&*panic)));
+        if let Err(SendError(too_late)) = ended.send((gpu, outcome)) {
+            // Dropping a device that hung may hang again.
+            std::mem::forget(too_late);
+        }
+    };
+    let bodies = request.objects.iter().map(|object| object.body.len());
+    let stack = deep::stack(bodies.max().unwrap_or(0));
+    let started = thread::Builder::new().stack_size(stack).spawn(replay);
+    started.map_err(|error| format!("no thread with {} MiB of stack: {error}", stack >> 20))?;
+    outcome
+        .recv_timeout(DEADLINE)
+        .map_err(|_| format!("the engine did not come back within {} s", DEADLINE.as_secs()))
+}
+
+/// A request that a thread owns.
+struct Work {
+    objects: Vec<Object>,
+    words: Vec<u32>,
+    data: Vec<u8>,
+    stop_after: Option<usize>,
+    reads: Vec<wire::Read>,
+    window: u32,
+}
+
+impl Work {
+    fn of(request: &Request<'_>) -> Work {
+        Work {
+            objects: request.objects.to_vec(),
+            words: request.words.to_vec(),
+            data: request.data.to_vec(),
+            stop_after: request.stop_after,
+            reads: request.reads.to_vec(),
+            window: request.window,
+        }
+    }
+
+    fn request(&self) -> Request<'_> {
+        Request {
+            objects: &self.objects,
+            words: &self.words,
+            data: &self.data,
+            stop_after: self.stop_after,
+            reads: &self.reads,
+            window: self.window,
         }
     }
 }
@@ -281,6 +362,7 @@ impl Gpu {
             device: &self.device,
             errors: &self.errors,
             cache: &mut self.cache,
+            room: 0,
         };
         let table = match maker.table(request.objects) {
             Ok(table) => table,

@@ -24,6 +24,12 @@ const CACHED: usize = 1024;
 /// [`calls::check`] and [`calls::replay`] looked at them.
 const CHECKED: &str = "kinds are checked before a call";
 
+/// Bytes that a table may take, all buffers and textures together. A software driver takes them from the machine's own memory,
+/// and the read-back holds them once more.
+const ROOM: u64 = 1 << 30;
+/// What an object takes beside that, so that a table of a million samplers has an end too.
+const OBJECT: u64 = 1 << 12;
+
 /// A wgpu object. Clones are handles to the same one.
 #[derive(Clone, Debug)]
 pub(super) enum Handle {
@@ -195,6 +201,8 @@ pub(super) struct Maker<'a> {
     pub(super) device: &'a wgpu::Device,
     pub(super) errors: &'a Errors,
     pub(super) cache: &'a mut Cache,
+    /// What is left of [`ROOM`].
+    pub(super) room: u64,
 }
 
 impl Maker<'_> {
@@ -205,6 +213,7 @@ impl Maker<'_> {
     /// The first object that is a bad descriptor (wire.md section 7) or that the device refuses, named in the message.
     pub(super) fn table(&mut self, objects: &[Object]) -> Result<Table, Trouble> {
         let mut table = Table::default();
+        self.room = ROOM;
         for object in objects {
             let made = self.object(object, &table).map_err(|refused| {
                 let (kind, why) = match refused {
@@ -227,6 +236,7 @@ impl Maker<'_> {
         if object.id == 0 {
             return Err(Refused::Row(RowRefused::Reason(Reason::ZeroId)));
         }
+        self.take_room(bytes_of(object).saturating_add(OBJECT))?;
         if !Cache::keeps(object.kind) {
             let handle = self.make(object, table)?;
             return Ok(Made { handle, serial: 0 });
@@ -237,6 +247,15 @@ impl Maker<'_> {
         }
         let handle = self.make(object, table)?;
         Ok(self.cache.keep(key, handle))
+    }
+
+    fn take_room(&mut self, bytes: u64) -> Result<(), Refused> {
+        let left = self.room.checked_sub(bytes).ok_or_else(|| {
+            let why = format!("out of memory: an object table may take {} MiB", ROOM >> 20);
+            Refused::Device(TroubleKind::Engine, why)
+        });
+        self.room = left?;
+        Ok(())
     }
 
     fn make(&self, object: &Object, table: &Table) -> Making {
@@ -259,6 +278,15 @@ impl Maker<'_> {
             None => Ok(handle),
             Some((kind, why)) => Err(Refused::Device(kind, why)),
         }
+    }
+}
+
+/// The memory of a buffer or a texture, about. What is past the device's own limits takes none here: it says so better.
+fn bytes_of(object: &Object) -> u64 {
+    match object.kind {
+        Kind::Buffer => serde_json::from_str(&object.body).map_or(0, |body: BufferBody| body.bytes()),
+        Kind::Texture => serde_json::from_str(&object.body).map_or(0, |body: TextureBody| body.bytes()),
+        _ => 0,
     }
 }
 
@@ -334,6 +362,38 @@ struct TextureBody {
     dimension: wgpu::TextureDimension,
     #[serde(default)]
     view_formats: Vec<wgpu::TextureFormat>,
+}
+
+impl BufferBody {
+    fn bytes(&self) -> u64 {
+        Some(self.size)
+            .filter(|&size| size <= wgpu::Limits::default().max_buffer_size)
+            .unwrap_or(0)
+    }
+}
+
+impl TextureBody {
+    fn bytes(&self) -> u64 {
+        let Ok(size) = self.size.size() else { return 0 };
+        let counts = [size.width, size.height, size.depth_or_array_layers, self.sample_count];
+        if counts
+            .iter()
+            .any(|&count| count > wgpu::Limits::default().max_texture_dimension_2d)
+        {
+            return 0;
+        }
+        // At most 2^52 of them.
+        let texels: u64 = counts.iter().map(|&count| u64::from(count)).product();
+        let (width, height) = self.format.block_dimensions();
+        let block = self.format.block_copy_size(None).unwrap_or(8);
+        let first = (texels / u64::from(width * height)).saturating_mul(block.into());
+        // All smaller mip levels together are at most as large as the first.
+        if self.mip_level_count > 1 {
+            first.saturating_mul(2)
+        } else {
+            first
+        }
+    }
 }
 
 fn two_d() -> wgpu::TextureDimension {

@@ -35,6 +35,7 @@ use naga::{AddressSpace, GlobalVariable, Handle, Module, ResourceBinding, TypeIn
 use wgpu_types::BindGroupLayoutEntry;
 
 use crate::case::{LayoutCase, Stage, System};
+use crate::deep;
 use crate::msl::arguments::{Access, Argument, Reflection, SizeField, Table, read};
 use crate::msl::safety;
 use crate::readers::native;
@@ -123,7 +124,15 @@ pub fn entry_points(case: &LayoutCase) -> Result<Vec<EntryReport>, String> {
     each_entry(case, |source, entry, settings| source.report(entry, settings))
 }
 
-fn each_entry<T>(case: &LayoutCase, look: impl Fn(&Source<'_>, &Entry, &Settings<'_>) -> T) -> Result<Vec<T>, String> {
+/// Looks at each entry point of a case's shader, on a stack that its text cannot overflow.
+fn each_entry<T: Send + 'static>(case: &LayoutCase, look: Look<T>) -> Result<Vec<T>, String> {
+    let (owned, length) = (case.clone(), case.shader.as_ref().map_or(0, |shader| shader.wgsl.len()));
+    deep::run(length, move || entries_of(&owned, look)).and_then(|entries| entries)
+}
+
+type Look<T> = fn(&Source<'_>, &Entry, &Settings<'_>) -> T;
+
+fn entries_of<T>(case: &LayoutCase, look: Look<T>) -> Result<Vec<T>, String> {
     let Some(shader) = &case.shader else {
         return Ok(Vec::new());
     };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::results::Results;
+use crate::say::one_line;
 
 /// `1234567` as `1,234,567`.
 pub fn thousands(number: u64) -> String {
@@ -71,19 +72,9 @@ pub fn date(epoch: u64) -> String {
     )
 }
 
-/// A text that shows as it is written: control characters and those that turn the direction of writing are spelled out,
-/// so that a name out of a stream can neither steer a terminal nor look like another.
+/// A text in one line that shows as it is written, so that a name out of a stream can neither steer a terminal nor look like another.
 pub fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        let steers = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if c.is_control() || steers {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
-    }
-    out
+    one_line(text).into_owned()
 }
 
 /// Counts by name, the largest first, equal ones by name.

@@ -475,8 +475,8 @@ proptest! {
     fn a_descriptor_is_remapped_reference_by_reference(refs in vec(0..50u32, 0..64), body in vec(any::<u8>(), 0..64), key in 2..50u32) {
         let mut bytes = vec![];
         append_descriptor(&mut bytes, &refs, &body).unwrap();
-        let hole = refs.iter().position(|&id| id != 0 && id % key == 0);
-        match remap_descriptor(&mut bytes, |id| (id % key != 0).then_some(id + 100)) {
+        let hole = refs.iter().position(|&id| id != 0 && id.is_multiple_of(key));
+        match remap_descriptor(&mut bytes, |id| (!id.is_multiple_of(key)).then_some(id + 100)) {
             Ok(()) => {
                 prop_assert_eq!(hole, None);
                 let due: Vec<u32> = refs.iter().map(|&id| if id == 0 { 0 } else { id + 100 }).collect();
