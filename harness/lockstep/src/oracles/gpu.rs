@@ -1,4 +1,4 @@
-//! CheckRanges against a GPU, both ways: the table that [`Cell`] names the places of.
+//! CheckRanges against a GPU, both ways: the table of [`GpuTable`].
 //!
 //! **Catches** a range that CheckRanges accepts and the device refuses (a refused range gets through), one that it refuses and the
 //! device takes (over-refusal), and bytes that differ from what the shadow foretells.

@@ -146,7 +146,7 @@ impl EngineRow {
     }
 }
 
-/// The two-by-two: what CheckRanges said against what the GPU did.
+/// The table: what CheckRanges said against what the GPU did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GpuTable {
     /// Accepted; no error, and the bytes match the shadow.
