@@ -184,6 +184,35 @@ fn a_generated_case_is_shown_with_every_answer() {
     assert_eq!(output.status.code(), Some(0), "{stdout}");
 }
 
+/// "What did not run is said": a finding about a reader that nobody asked is not gone.
+#[test]
+fn a_finding_about_a_reader_that_was_not_asked_is_not_called_gone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stream = r#"{"stream":{"objects":[],"id_map":[],"blob":"","max_workgroups":0,"window":0}}"#;
+    let rows = [
+        (
+            "header: native vs mine: bad-length vs accept",
+            2,
+            "is named there was not asked",
+        ),
+        ("reader mine failed", 2, "is named there was not asked"),
+        ("header: native vs replay-js: bad-length vs accept", 0, ""),
+    ];
+    for (signature, status, due) in rows {
+        let path = folder.path().join("case.json");
+        let file = format!(r#"{{"format":1,"signature":"{signature}","case":{stream}}}"#);
+        std::fs::write(&path, file).expect("written");
+        let output = lockstep().arg("repro").arg(&path).output().expect("it runs");
+        assert_eq!(
+            output.status.code(),
+            Some(status),
+            "{signature}: {}",
+            text(&output.stderr)
+        );
+        assert!(text(&output.stderr).contains(due), "{}", text(&output.stderr));
+    }
+}
+
 /// A repository folder in which nothing was brought, and no way to bring it.
 #[test]
 fn without_deno_and_without_vulkan_the_rest_runs_and_says_so() {

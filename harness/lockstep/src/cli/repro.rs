@@ -20,13 +20,22 @@ use crate::say;
 use crate::setup;
 use crate::text::disassemble;
 
+const HELP: &str = "Examples:
+  cargo lockstep repro reports/out/findings/NAME.json
+  cargo lockstep repro --generated replays:7:12
+
+Exit status: 0 no difference, 1 a finding, 2 bad use, bad input or who the finding names was not asked. With --quiet turned
+round, as a reducer wants it: 0 the case still shows its finding, 1 it does not.";
+
 /// `lockstep repro`'s arguments.
 #[derive(clap::Args)]
+#[command(after_help = HELP)]
 pub struct Args {
     /// A case file, such as a finding's
-    #[arg(required_unless_present = "generated")]
+    #[arg(required_unless_present = "generated", value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Instead of a file: the case that a campaign made, as LANE:SEED:INDEX, such as replays:7:12
+    /// Instead of a file: the case that a campaign made, as LANE:SEED:INDEX, such as replays:7:12. The lanes are streams,
+    /// raw, replays, layouts, shaders and edges
     #[arg(long, value_name = "LANE:SEED:INDEX", value_parser = origin, conflicts_with = "file")]
     generated: Option<Origin>,
     /// Say nothing; the status is 0 when the case still shows its finding and 1 when it does not, as a reducer wants it
@@ -60,6 +69,20 @@ struct Shown {
     text: String,
     /// Signatures of the differences; without one the case shows nothing.
     signatures: Vec<String>,
+    /// The readers and engines that took part.
+    asked: Vec<String>,
+}
+
+impl Shown {
+    /// Whether the finding of this signature could have shown: whoever parted from the native reader took part.
+    fn could_show(&self, signature: &str) -> bool {
+        let names = |name: &String| {
+            ["vs ", "on ", "reader "]
+                .iter()
+                .any(|role| signature.contains(&format!("{role}{name}")))
+        };
+        signature.starts_with("msl: ") || self.asked.iter().any(names)
+    }
 }
 
 /// Runs the case again and shows it.
@@ -79,6 +102,11 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         return Ok(if still { 0 } else { 1 });
     }
     say::out(&say::printable(&page(file.shows.as_deref(), &shown)));
+    if let Some(signature) = file.signature.filter(|signature| !shown.could_show(signature)) {
+        anyhow::bail!(
+            "the case was kept for `{signature}`, and who is named there was not asked; add --reader 'exec:COMMAND'"
+        );
+    }
     Ok(if shown.signatures.is_empty() { CLEAN } else { FOUND })
 }
 
@@ -152,6 +180,7 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts, outside: &[Outside]) -> 
     let calls = CallsQuery::of(case);
     let mut answers: Vec<(String, CaseAnswers)> = Vec::new();
     for mut reader in readers(parts, outside, &mut shown.text) {
+        shown.asked.push(reader.name().to_owned());
         match ask::case(reader.as_mut(), case, calls.as_ref()) {
             Ok(answer) => answers.push((reader.name().to_owned(), answer)),
             Err(none) => {
@@ -320,6 +349,7 @@ fn show_engines(case: &StreamCase, subject: &StreamAnswer, shown: &mut Shown) {
         let Some((judged, _)) = gpu::replay(&mut engine, case, subject) else {
             continue;
         };
+        shown.asked.push(id.id.clone());
         let meaning = match judged.cell {
             Cell::Sound => "sound",
             Cell::GotThrough => "A REFUSED RANGE GETS THROUGH",
@@ -342,6 +372,7 @@ fn show_layout(case: &LayoutCase) -> Shown {
     let native = LayoutReader::answer(&mut Native::default(), case);
     let model = SlotModel.answer(case);
     show_slots(&native, &model, &mut shown.text);
+    shown.asked.push("slot-model".into());
     let outcomes = slots::compare(&native, &model);
     let parted = outcomes
         .iter()

@@ -23,7 +23,7 @@ use crate::say;
 use crate::setup::{self, Missing, Parts};
 
 const EXAMPLES: &str = "Examples:
-  cargo lockstep run                          60 seconds with a seed of the day's own
+  cargo lockstep run                          60 seconds, with a seed that the clock gives
   cargo lockstep run --cases 10000 --seed 7   exactly these cases, on any machine
   cargo lockstep run --only gpu --time 5m     replays alone
   cargo lockstep run --edges                  every edge of the format, through the readers of streams
