@@ -799,6 +799,19 @@ impl Worker<'_> {
     }
 
     fn layout(&mut self, index: u64, case: &LayoutCase) {
+        let compared = catch_unwind(AssertUnwindSafe(|| self.compare_layout(index, case)));
+        if compared.is_err() {
+            let signature = "slots: a reader panicked".to_owned();
+            self.found(
+                (Lane::Layouts, index),
+                Case::Layout(case.clone()),
+                signature.clone(),
+                signature,
+            );
+        }
+    }
+
+    fn compare_layout(&mut self, index: u64, case: &LayoutCase) {
         let answer = self.layout_subject.answer(case);
         if answer.stages.iter().any(|stage| stage.1.is_ok()) {
             self.counts.coverage.bindings(case.groups.iter().flatten().flatten());
@@ -820,9 +833,12 @@ impl Worker<'_> {
         let found = |signature, summary| {
             self.found((Lane::Shaders, index), Case::Layout(case.clone()), signature, summary);
         };
-        // naga is not ours: a panic of its is a finding, and the campaign goes on.
+        // A panic, naga's or the oracle's, is a finding, and the campaign goes on.
         let Ok(checked) = catch_unwind(AssertUnwindSafe(|| msl::check(case))) else {
-            found("msl: naga panicked".into(), "naga panicked".into());
+            found(
+                "msl: a panic".into(),
+                "naga or the oracle panicked; its message is above".into(),
+            );
             return;
         };
         for problem in &checked.problems {

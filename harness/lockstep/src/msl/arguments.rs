@@ -1,6 +1,6 @@
 //! The arguments of each entry point of an MSL text, as Metal's reflection names them: name, table, index, access, active.
 //!
-//! Seed `002_bede7914e9b883e5.txt` says what is an argument: a parameter that has a resource bound to it, not one with
+//! Apple's documentation of `MTLArgument` says what is an argument: a parameter that has a resource bound to it, not one with
 //! `[[stage_in]]` or a built-in; threadgroup memory is left out too. It says of `active` that an argument without it can be
 //! left unbound; here it is whether the name stands in the function's body, so a resource that is only handed to a
 //! function that ignores it counts as active, where a compiler may know better. The body of naga's mesh and object functions

@@ -1,5 +1,5 @@
 //! The accesses and loops of an MSL text that lack the guard which naga's `Restrict` policies and `force_loop_bounding` give
-//! them (slots.md, section 4, property 6; for why a loop needs one, seed `004_363227f6eb909383.txt`).
+//! them (slots.md, section 4, property 6; for why a loop needs one, naga's `emit_force_bounded_loop_macro`).
 //!
 //! What counts as guarded is the form that naga 30.0.2 writes. A guard of another form is reported, and a guard of the right
 //! form with a wrong limit is not: the limits are not looked at.
