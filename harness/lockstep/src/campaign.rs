@@ -71,7 +71,7 @@ impl Part {
 
 /// Of each stream lane, the calls of the cases whose index is a multiple of this are compared too. They cost several times what
 /// Decode costs.
-const CALLS_SHARE: u64 = 5;
+const CALLS_SHARE: u64 = 7;
 
 /// When a campaign ends.
 #[derive(Clone, Copy, Debug, PartialEq)]

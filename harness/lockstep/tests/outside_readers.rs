@@ -346,7 +346,7 @@ fn the_example_and_native_over_the_protocol_agree_with_native() {
     for row in &results.comparisons {
         assert_eq!(row.both_accept + row.both_refuse, row.compared, "{row:?}");
         // Of calls a share is compared.
-        let due = if row.aspect == "calls" { 200 } else { 500 };
+        let due = if row.aspect == "calls" { 100 } else { 500 };
         assert!(row.compared > due, "{row:?}");
     }
 }
