@@ -446,10 +446,8 @@ fn buffers(groups: &[Group], stage: ShaderStages) -> usize {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::time::Instant;
 
-    use rand_chacha::ChaCha8Rng;
-    use rand_chacha::rand_core::{Rng, SeedableRng};
+    use crate::generators::Lane;
 
     use super::*;
 
@@ -457,8 +455,8 @@ mod tests {
 
     /// The bytes that a campaign would feed case `index`.
     fn bytes(index: u64) -> Vec<u8> {
-        let mut bytes = vec![0; 4096];
-        ChaCha8Rng::seed_from_u64(index).fill_bytes(&mut bytes);
+        let mut bytes = Vec::new();
+        crate::generators::bytes(Lane::Layouts, 1, index, &mut bytes);
         bytes
     }
 
@@ -582,24 +580,16 @@ mod tests {
         }
     }
 
+    /// A case is cheap: counted in the bytes that it reads, since a clock would judge the machine.
     #[test]
-    fn is_fast() {
-        let bytes: Vec<_> = (0..CASES).map(bytes).collect();
-        let start = Instant::now();
-        let mut made = 0;
-        let mut read = 0;
-        for bytes in &bytes {
-            let mut u = Unstructured::new(bytes);
-            made += entries(&layout_case(&mut u).unwrap().case).count();
-            read += bytes.len() - u.len();
-        }
-        let micros = start.elapsed().as_secs_f64() * 1e6 / CASES as f64;
-        println!(
-            "{micros:.2} µs, {:.1} entries and {:.1} bytes a layout case",
-            made as f64 / CASES as f64,
-            read as f64 / CASES as f64
-        );
-        // Far more than it takes, for a machine that is busy.
-        assert!(cfg!(debug_assertions) || micros < 50.0);
+    fn a_case_reads_few_bytes() {
+        let read = |index| {
+            let bytes = bytes(index);
+            let mut u = Unstructured::new(&bytes);
+            layout_case(&mut u).unwrap();
+            bytes.len() - u.len()
+        };
+        let read: usize = (0..CASES).map(read).sum();
+        assert!(read as u64 / CASES < 200, "{} bytes a case", read as u64 / CASES);
     }
 }
