@@ -11,11 +11,23 @@ use wgpu_types::BindGroupLayoutEntry;
 pub struct LayoutCase {
     /// The bind group layouts, in the order in which the caller listed their entries; `null` is an absent group.
     pub groups: Vec<Option<Vec<BindGroupLayoutEntry>>>,
+    /// Bytes of immediates, WebGPU's `immediateSize`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub immediate_size: u32,
+    /// Whether vertex buffers are pulled, as wgpu-hal's Metal backend always does. With it, immediates, arrays and external textures a
+    /// layout goes past slots.md section 1.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub vertex_pulling: bool,
     /// The system whose Metal compiler is asked for its language version.
     pub system: System,
     /// The shader, for a case that is translated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shader: Option<Shader>,
+}
+
+/// Left out of files: what section 1 of slots.md has.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// WGSL, and the overrides that it is translated with.

@@ -130,6 +130,8 @@ pub fn layout_case(u: &mut Unstructured<'_>) -> Result<Made<LayoutCase>> {
     let faults = faults(u, &mut groups)?;
     let case = LayoutCase {
         groups,
+        immediate_size: 0,
+        vertex_pulling: false,
         system,
         shader: None,
     };

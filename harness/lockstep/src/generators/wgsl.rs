@@ -46,7 +46,13 @@ pub fn shader_case(u: &mut Unstructured<'_>) -> Result<Made<LayoutCase>> {
         wgsl: source.text(u)?,
         overrides,
     });
-    let case = LayoutCase { groups, system, shader };
+    let case = LayoutCase {
+        groups,
+        immediate_size: 0,
+        vertex_pulling: false,
+        system,
+        shader,
+    };
     Ok(Made { case, faults })
 }
 

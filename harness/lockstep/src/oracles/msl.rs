@@ -994,6 +994,8 @@ mod tests {
         let overrides = overrides.iter().map(|&(key, value)| (key.to_owned(), value)).collect();
         LayoutCase {
             groups: groups.iter().map(|entries| Some(entries.to_vec())).collect(),
+            immediate_size: 0,
+            vertex_pulling: false,
             system: System {
                 platform: crate::case::Platform::MacOs,
                 major,

@@ -1,0 +1,345 @@
+//! The campaign: many cases within a budget, through every reader and engine.
+//!
+//! Work comes in rounds. A round is a fixed share of every lane, so which cases a campaign runs follows from its seed and its number of
+//! rounds alone, whoever runs which; workers take the next round until the budget ends.
+
+//!
+//! Here are the plan and what the workers share; a worker is in `worker`, its streams in `streams`, its layouts and shaders in `slots`.
+
+mod counts;
+mod slots;
+mod streams;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant, SystemTime};
+
+use clap::ValueEnum;
+
+use self::counts::Counts;
+use crate::findings::Findings;
+use crate::generators::{self, Lane};
+use crate::readers::{LayoutReader, StreamReader};
+use crate::report::results::{Comparison, Lane as LaneRow, NotRun, RESULTS_FORMAT, Results};
+
+/// Cases of each lane in a round. The shares say what a campaign's time goes into.
+const ROUND: [(Lane, u64); 6] = [
+    (Lane::Streams, 512),
+    (Lane::Raw, 64),
+    (Lane::Replays, 24),
+    (Lane::Layouts, 512),
+    (Lane::Shaders, 8),
+    // Of a campaign of edges alone.
+    (Lane::Edges, 256),
+];
+
+/// A part of the job.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// Streams through the readers
+    Streams,
+    /// Layouts through the slot readers, shaders through naga
+    Slots,
+    /// Streams through the engines
+    Gpu,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 3] = [Part::Streams, Part::Slots, Part::Gpu];
+
+    /// Its lanes.
+    pub fn lanes(self) -> &'static [Lane] {
+        match self {
+            Part::Streams => &[Lane::Streams, Lane::Raw],
+            Part::Slots => &[Lane::Layouts, Lane::Shaders],
+            Part::Gpu => &[Lane::Replays],
+        }
+    }
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Streams => "streams",
+            Part::Slots => "slots",
+            Part::Gpu => "gpu",
+        }
+    }
+}
+
+/// When a campaign ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Budget {
+    /// After this long; the rounds that run then are finished.
+    Time(Duration),
+    /// After this many stream and layout cases each, and the share of the other lanes that goes with them, exactly.
+    Cases(u64),
+    /// After every edge of the table, once. The seed is no part of it.
+    Edges,
+}
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Every case follows from it.
+    pub seed: u64,
+    /// The budget.
+    pub budget: Budget,
+    /// Threads.
+    pub workers: usize,
+    /// The lanes; the others are left out.
+    pub lanes: Vec<Lane>,
+    /// (i, n): of the rounds, those with number i modulo n.
+    pub shard: (u64, u64),
+    /// Where findings go.
+    pub findings: PathBuf,
+}
+
+/// Makes a reader or an engine for a worker.
+pub type Maker<T> = Box<dyn Fn() -> T + Sync>;
+
+/// Who takes part.
+pub struct Cast {
+    /// The stream reader under test. The GPU is asked about its answers.
+    pub subject: Maker<Box<dyn StreamReader>>,
+    /// The stream readers that it is held against.
+    pub references: Vec<Maker<Box<dyn StreamReader>>>,
+    /// The layout reader under test.
+    pub layout_subject: Maker<Box<dyn LayoutReader>>,
+    /// The layout readers that it is held against.
+    pub layout_references: Vec<Maker<Box<dyn LayoutReader>>>,
+    /// Ids of the engines to replay on.
+    pub engines: Vec<String>,
+    /// What could not take part.
+    pub not_run: Vec<NotRun>,
+}
+
+/// How far a campaign is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Cases so far, by lane.
+    pub cases: BTreeMap<&'static str, u64>,
+    /// Findings so far.
+    pub findings: usize,
+    /// The part of the budget that is used, 0 to 1.
+    pub done: f64,
+    /// Since the start.
+    pub elapsed: Duration,
+}
+
+/// What the workers share.
+struct Shared<'a> {
+    plan: &'a Plan,
+    cast: &'a Cast,
+    stop: &'a AtomicBool,
+    started: Instant,
+    next_round: AtomicU64,
+    counts: Mutex<Counts>,
+    findings: Mutex<Findings>,
+    not_run: Mutex<Vec<NotRun>>,
+    /// Batches in a row over which each reference failed; [`STRIKES`] for one that is left out from there on.
+    strikes: Vec<AtomicU32>,
+}
+
+/// So many failed batches in a row, and a reader is left out.
+const STRIKES: u32 = 3;
+
+/// What a lock holds, also after a worker panicked: counts and findings are whole between statements, and losing them would be worse.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Runs a campaign to the end of its budget, or until `stop` is set. `progress` is called a few times a second.
+pub fn run(plan: &Plan, cast: &Cast, stop: &AtomicBool, progress: &mut dyn FnMut(&Progress)) -> Results {
+    let started = Instant::now();
+    let shared = Shared {
+        plan,
+        cast,
+        stop,
+        started,
+        next_round: AtomicU64::new(plan.shard.0),
+        counts: Mutex::default(),
+        findings: Mutex::new(Findings::new(plan.findings.clone(), started)),
+        not_run: Mutex::new(cast.not_run.clone()),
+        strikes: cast.references.iter().map(|_| AtomicU32::new(0)).collect(),
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..plan.workers.max(1))
+            .map(|_| scope.spawn(|| worker::work(&shared)))
+            .collect();
+        while !workers.iter().all(|worker| worker.is_finished()) {
+            std::thread::sleep(Duration::from_millis(100));
+            progress(&shared.progress());
+        }
+        for worker in workers {
+            if worker.join().is_err() {
+                lock(&shared.not_run).push(NotRun {
+                    what: "a worker".into(),
+                    why: "it panicked; its message is above".into(),
+                    mend: "report it: this is a fault of lockstep".into(),
+                });
+            }
+        }
+    });
+    shared.results()
+}
+
+impl Shared<'_> {
+    /// The next round of this shard, unless the campaign is over.
+    fn claim(&self) -> Option<u64> {
+        let over = match self.plan.budget {
+            Budget::Time(time) => self.started.elapsed() >= time,
+            Budget::Cases(_) | Budget::Edges => false,
+        };
+        if over || self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let round = self.next_round.fetch_add(self.plan.shard.1.max(1), Ordering::Relaxed);
+        let end = match self.plan.budget {
+            Budget::Time(_) => u64::MAX,
+            Budget::Cases(cases) => cases.div_ceil(ROUND[0].1),
+            Budget::Edges => generators::edges::count().div_ceil(share(Lane::Edges)),
+        };
+        (round < end).then_some(round)
+    }
+
+    /// The indices of a lane's cases in a round.
+    fn indices(&self, lane: Lane, round: u64) -> std::ops::Range<u64> {
+        if !self.plan.lanes.contains(&lane) {
+            return 0..0;
+        }
+        let share = share(lane);
+        let end = match self.plan.budget {
+            // As many of a smaller lane as its share of this many.
+            Budget::Cases(cases) => (cases.saturating_mul(share)).div_ceil(ROUND[0].1),
+            Budget::Time(_) => u64::MAX,
+            Budget::Edges => generators::edges::count(),
+        };
+        (round * share).min(end)..((round + 1) * share).min(end)
+    }
+
+    fn left_out(&self, reference: usize) -> bool {
+        self.strikes[reference].load(Ordering::Relaxed) >= STRIKES
+    }
+
+    /// A reference failed over a batch: `strikes` more. The one that reaches the limit reports that it is left out.
+    fn strike(&self, reference: usize, name: &str, strikes: u32) {
+        let before = self.strikes[reference].fetch_add(strikes, Ordering::Relaxed);
+        if before < STRIKES && before + strikes >= STRIKES {
+            lock(&self.not_run).push(NotRun {
+                what: format!("{name}, to the end"),
+                why: match strikes {
+                    STRIKES => "it fails over any batch".into(),
+                    _ => format!("it failed over {STRIKES} batches in a row"),
+                },
+                mend: "see the finding of its name; the campaign went on without it".into(),
+            });
+        }
+    }
+
+    /// A reference answered a batch.
+    fn answered(&self, reference: usize) {
+        let forgive = |strikes| (strikes < STRIKES).then_some(0);
+        let _ = self.strikes[reference].fetch_update(Ordering::Relaxed, Ordering::Relaxed, forgive);
+    }
+
+    fn progress(&self) -> Progress {
+        let lanes = lock(&self.counts).lanes.clone();
+        let cases: BTreeMap<_, _> = lanes.iter().map(|(lane, row)| (lane.name(), row.0)).collect();
+        let elapsed = self.started.elapsed();
+        let most = cases.values().max().copied().unwrap_or(0);
+        let of_shard = |all: u64| most as f64 / all.div_ceil(self.plan.shard.1.max(1)).max(1) as f64;
+        let done = match self.plan.budget {
+            Budget::Time(time) => elapsed.as_secs_f64() / time.as_secs_f64().max(0.001),
+            Budget::Cases(all) => of_shard(all),
+            Budget::Edges => of_shard(generators::edges::count()),
+        };
+        Progress {
+            cases,
+            findings: lock(&self.findings).len(),
+            done: done.min(1.0),
+            elapsed,
+        }
+    }
+
+    fn results(&self) -> Results {
+        let counts = lock(&self.counts);
+        let findings = lock(&self.findings).rows();
+        let lanes = self.plan.lanes.iter().map(|lane| {
+            let (cases, time) = counts.lanes.get(lane).copied().unwrap_or_default();
+            LaneRow {
+                name: lane.name().into(),
+                cases,
+                worker_seconds: time.as_secs_f64(),
+            }
+        });
+        let comparisons = counts
+            .comparisons
+            .iter()
+            .map(|((_, aspect, subject, reference), row)| Comparison {
+                aspect: (*aspect).into(),
+                subject: subject.clone(),
+                reference: reference.clone(),
+                compared: row[0],
+                both_accept: row[1],
+                both_refuse: row[2],
+            });
+        Results {
+            format: RESULTS_FORMAT,
+            version: env!("CARGO_PKG_VERSION").into(),
+            command: self.plan.command(),
+            seed: self.plan.seed,
+            started: epoch_seconds().saturating_sub(self.started.elapsed().as_secs()),
+            seconds: self.started.elapsed().as_secs_f64(),
+            workers: self.plan.workers,
+            interrupted: self.stop.load(Ordering::Relaxed),
+            lanes: lanes.collect(),
+            comparisons: comparisons.collect(),
+            msl: counts.msl.clone(),
+            engines: counts.engines.values().cloned().collect(),
+            coverage: counts.coverage.of_lanes(&self.plan.lanes),
+            repeated_findings: findings.iter().map(|row| row.seen - 1).sum(),
+            findings,
+            not_run: lock(&self.not_run).clone(),
+        }
+    }
+}
+
+/// Seconds since the Unix epoch.
+pub(crate) fn epoch_seconds() -> u64 {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+impl Plan {
+    /// The command line that makes the same cases.
+    fn command(&self) -> String {
+        let seed = self.seed;
+        let mut command = "cargo lockstep run".to_owned();
+        match self.budget {
+            Budget::Time(time) => command += &format!(" --seed {seed} --time {}s", time.as_secs_f64()),
+            Budget::Cases(cases) => command += &format!(" --seed {seed} --cases {cases}"),
+            Budget::Edges => command += " --edges",
+        }
+        if self.shard.1 > 1 {
+            command += &format!(" --shard {}/{}", self.shard.0, self.shard.1);
+        }
+        let whole = |part: &&Part| part.lanes().iter().all(|lane| self.lanes.contains(lane));
+        let parts: Vec<&Part> = Part::ALL.iter().filter(whole).collect();
+        if parts.len() < Part::ALL.len() {
+            parts
+                .iter()
+                .for_each(|part| command += &format!(" --only {}", part.name()));
+        }
+        command
+    }
+}
+
+/// Cases of a lane in a round.
+fn share(lane: Lane) -> u64 {
+    ROUND.iter().find(|known| known.0 == lane).map_or(0, |known| known.1)
+}

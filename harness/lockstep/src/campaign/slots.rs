@@ -1,0 +1,65 @@
+//! A worker's layouts and shaders.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::worker::{Worker, parted};
+use crate::case::{Case, LayoutCase};
+use crate::generators::Lane;
+use crate::oracles::{msl, slots};
+use crate::report::results::Msl;
+
+impl Worker<'_> {
+    pub(super) fn layout(&mut self, index: u64, case: &LayoutCase) {
+        let compared = catch_unwind(AssertUnwindSafe(|| self.compare_layout(index, case)));
+        if compared.is_err() {
+            let signature = "slots: a reader panicked".to_owned();
+            self.found(
+                (Lane::Layouts, index),
+                Case::Layout(case.clone()),
+                signature.clone(),
+                signature,
+            );
+        }
+    }
+
+    fn compare_layout(&mut self, index: u64, case: &LayoutCase) {
+        let answer = self.layout_subject.answer(case);
+        if answer.stages.iter().any(|stage| stage.1.is_ok()) {
+            self.counts.coverage.bindings(case.groups.iter().flatten().flatten());
+        }
+        let subject = self.layout_subject.name();
+        for at in 0..self.layout_references.len() {
+            let reference = self.layout_references[at].answer(case);
+            let name = self.layout_references[at].name();
+            for outcome in slots::compare(&answer, &reference) {
+                self.counts.compared(&outcome, subject, name);
+                if let Some((signature, summary)) = parted(&outcome, subject, name) {
+                    self.found((Lane::Layouts, index), Case::Layout(case.clone()), signature, summary);
+                }
+            }
+        }
+    }
+
+    pub(super) fn shader(&mut self, index: u64, case: &LayoutCase) {
+        let found = |signature, summary| {
+            self.found((Lane::Shaders, index), Case::Layout(case.clone()), signature, summary);
+        };
+        // A panic, naga's or the oracle's, is a finding, and the campaign goes on.
+        let Ok(checked) = catch_unwind(AssertUnwindSafe(|| msl::check(case))) else {
+            found(
+                "msl: a panic".into(),
+                "naga or the oracle panicked; its message is above".into(),
+            );
+            return;
+        };
+        for problem in &checked.problems {
+            let summary = format!("entry point {}: {}", problem.entry_point, problem.detail);
+            found(problem.signature(), summary);
+        }
+        self.counts.msl.add(&Msl {
+            translated: checked.translated,
+            arguments: checked.arguments,
+            refused: checked.refused,
+        });
+    }
+}

@@ -1,0 +1,331 @@
+//! A worker's streams: readers in processes of their own work while this thread asks the subject and the engines.
+
+use std::time::{Duration, Instant};
+
+use super::worker::{Generator, Worker, parted};
+use super::{STRIKES, lock};
+use crate::case::{Case, StreamCase};
+use crate::generators::{self, Lane};
+use crate::oracles::{Outcome, gpu, streams};
+use crate::readers::answer::{DescriptorAnswer, NotAnAnswer, StreamAnswer};
+use crate::readers::ask::{self, NoAnswer};
+use crate::readers::{Batch, BatchAnswers, CallsQuery, ReaderFailed};
+use crate::report::results::EngineRow;
+
+/// Of each stream lane, the calls of the cases whose index is a multiple of this are compared too. They cost several times what
+/// Decode costs.
+const CALLS_SHARE: u64 = 7;
+
+/// The search for the case over which a reader fails ends here: a reader that hangs is waited for at each question.
+const SEARCH: Duration = Duration::from_secs(60);
+
+/// A stream case of a round.
+struct Item {
+    lane: Lane,
+    index: u64,
+    case: StreamCase,
+    /// What an edge shows.
+    name: Option<String>,
+    /// Where its calls are compared, what is asked.
+    calls: Option<CallsQuery>,
+}
+
+impl Item {
+    fn new(lane: Lane, index: u64, case: StreamCase) -> Item {
+        let calls = if index.is_multiple_of(CALLS_SHARE) {
+            CallsQuery::of(&case)
+        } else {
+            None
+        };
+        Item {
+            lane,
+            index,
+            case,
+            name: None,
+            calls,
+        }
+    }
+
+    /// An edge; the edges are about readers, and their tables are no objects for a replay.
+    fn edge(index: u64, case: StreamCase, name: String) -> Item {
+        Item {
+            lane: Lane::Edges,
+            index,
+            case,
+            name: Some(name),
+            calls: None,
+        }
+    }
+}
+
+/// A reader's answers to a round's items. `None` stands for one that is none of PROTOCOL.md's, which is a finding already.
+struct Heard {
+    streams: Vec<Option<StreamAnswer>>,
+    descriptors: Vec<Option<DescriptorAnswer>>,
+    /// To the items that were asked for their calls; none from a reader that does not replay.
+    calls: Vec<Vec<u8>>,
+}
+
+impl Worker<'_> {
+    /// A finding over a stream; its summary says also what the case shows.
+    fn found_over(&self, item: &Item, signature: String, summary: String) {
+        let summary = match &item.name {
+            Some(name) => format!("{summary}, over {name}"),
+            None => summary,
+        };
+        self.found(
+            (item.lane, item.index),
+            Case::Stream(item.case.clone()),
+            signature,
+            summary,
+        );
+    }
+
+    /// A round's streams. References in processes of their own work on them while this thread asks the subject and the engines.
+    pub(super) fn streams(&mut self, round: u64) {
+        let items = self.items(round);
+        // Where the readers' time goes: to the lane of the first case.
+        let Some(lane) = items.first().map(|item| item.lane) else {
+            return;
+        };
+        let since = Instant::now();
+        let batch = batch_of(&items);
+        let asked = self.ask_references(&batch);
+        let subject = self.ask_subject(&items, &batch);
+        if let Some(subject) = &subject {
+            self.tally(&items, subject);
+        }
+        self.counts.time(lane, 0, since);
+        let Some(subject) = subject else { return };
+        let since = Instant::now();
+        for (item, answer) in items.iter().zip(&subject.streams) {
+            if let (Lane::Replays, Some(answer)) = (item.lane, answer) {
+                self.replay(item, answer);
+            }
+        }
+        self.counts.time(Lane::Replays, 0, since);
+        let since = Instant::now();
+        self.hear_references(asked, &items, &subject);
+        self.counts.time(lane, 0, since);
+    }
+
+    fn items(&mut self, round: u64) -> Vec<Item> {
+        let generators: [(Lane, Generator<StreamCase>); 3] = [
+            (Lane::Streams, generators::streams::stream_case),
+            (Lane::Raw, generators::raw::raw_case),
+            (Lane::Replays, generators::streams::replay_case),
+        ];
+        let mut items = Vec::new();
+        for (lane, generator) in generators {
+            self.each(lane, round, generator, |_, index, case| {
+                items.push(Item::new(lane, index, case));
+            });
+        }
+        items.extend(self.edges(round));
+        items
+    }
+
+    /// The edges of a round.
+    fn edges(&mut self, round: u64) -> Vec<Item> {
+        let since = Instant::now();
+        let indices = self.shared.indices(Lane::Edges, round);
+        if indices.is_empty() {
+            return Vec::new();
+        }
+        let edges = self.edges.take(indices.clone());
+        let items = indices.clone().zip(edges).map(|(index, edge)| {
+            self.counts.coverage.edge(edge.family);
+            Item::edge(index, edge.case, edge.name)
+        });
+        let items = items.collect();
+        self.counts.time(Lane::Edges, indices.end - indices.start, since);
+        items
+    }
+
+    /// Hands the batch to each reference; `None` for one that is left out.
+    fn ask_references(&mut self, batch: &Batch) -> Vec<Option<Result<(), ReaderFailed>>> {
+        let shared = self.shared;
+        let references = self.references.iter_mut().enumerate();
+        references
+            .map(|(at, reference)| (!shared.left_out(at)).then(|| reference.ask(batch)))
+            .collect()
+    }
+
+    fn ask_subject(&mut self, items: &[Item], batch: &Batch) -> Option<Heard> {
+        match ask::batch(self.subject.as_mut(), batch) {
+            Ok(answers) => Some(self.take_apart(self.subject.name(), items, answers)),
+            Err(failed) => {
+                self.reader_failed(None, items, failed);
+                None
+            }
+        }
+    }
+
+    fn hear_references(&mut self, asked: Vec<Option<Result<(), ReaderFailed>>>, items: &[Item], subject: &Heard) {
+        for (at, asked) in asked.into_iter().enumerate() {
+            let Some(asked) = asked else { continue };
+            match asked.and_then(|()| self.references[at].hear()) {
+                Ok(answers) => {
+                    self.shared.answered(at);
+                    let heard = self.take_apart(self.references[at].name(), items, answers);
+                    self.compare(at, items, subject, &heard);
+                }
+                Err(failed) => self.reader_failed(Some(at), items, failed),
+            }
+        }
+    }
+
+    fn take_apart(&self, reader: &str, items: &[Item], answers: BatchAnswers) -> Heard {
+        let streams = items.iter().zip(&answers.streams);
+        let descriptors = owners(items).zip(&answers.descriptors);
+        Heard {
+            streams: streams
+                .map(|(item, bytes)| self.sense(reader, item, StreamAnswer::parse(bytes)))
+                .collect(),
+            descriptors: descriptors
+                .map(|(item, bytes)| self.sense(reader, item, DescriptorAnswer::parse(bytes)))
+                .collect(),
+            calls: answers.calls,
+        }
+    }
+
+    fn sense<T>(&self, reader: &str, item: &Item, answer: Result<T, NotAnAnswer>) -> Option<T> {
+        let nonsense = |what| {
+            let reader = reader.to_owned();
+            let none = NoAnswer::Nonsense { reader, what };
+            self.found_over(item, none.signature(), none.to_string());
+        };
+        answer.map_err(nonsense).ok()
+    }
+
+    /// A reader failed over a batch: a finding, with the case that it fails over. Of one signature only the first finding is kept, so
+    /// that only for that one the case is searched for.
+    fn reader_failed(&mut self, reference: Option<usize>, items: &[Item], failed: ReaderFailed) {
+        let reader = failed.reader.clone();
+        let failed = NoAnswer::from(failed);
+        let signature = failed.signature();
+        let known = lock(&self.shared.findings).knows(&signature);
+        let always = self.fails(reference, &[]);
+        let (range, fails) = match (known, always) {
+            (true, _) => (0..1, String::new()),
+            (false, true) => (0..1, "over any batch, also one of no cases".into()),
+            (false, false) => self.search(reference, items),
+        };
+        if let Some(at) = reference {
+            let strikes = if always { STRIKES } else { 1 };
+            self.shared.strike(at, &reader, strikes);
+        }
+        self.found_over(&items[range.start], signature, format!("{failed}; it fails {fails}"));
+    }
+
+    /// Halves the batch as long as the reader fails over a half alone. Gives the items that are left and says what they show.
+    fn search(&mut self, reference: Option<usize>, items: &[Item]) -> (std::ops::Range<usize>, String) {
+        let until = Instant::now() + SEARCH;
+        let mut left = 0..items.len();
+        while left.len() > 1 && Instant::now() < until {
+            let middle = left.start + left.len() / 2;
+            let halves = [left.start..middle, middle..left.end];
+            match halves
+                .into_iter()
+                .find(|half| self.fails(reference, &items[half.clone()]))
+            {
+                Some(half) => left = half,
+                None => break,
+            }
+        }
+        let fails = match left.len() {
+            1 => "over this case".to_owned(),
+            many => format!("over a batch of {many} cases that begins with this one; a smaller one was not found"),
+        };
+        (left, fails)
+    }
+
+    fn fails(&mut self, reference: Option<usize>, items: &[Item]) -> bool {
+        let reader = match reference {
+            Some(at) => self.references[at].as_mut(),
+            None => self.subject.as_mut(),
+        };
+        ask::batch(reader, &batch_of(items)).is_err()
+    }
+
+    fn tally(&mut self, items: &[Item], subject: &Heard) {
+        let coverage = &mut self.counts.coverage;
+        for (item, answer) in items.iter().zip(&subject.streams) {
+            answer
+                .iter()
+                .for_each(|answer| coverage.stream(&item.case.blob, answer));
+        }
+        subject
+            .descriptors
+            .iter()
+            .flatten()
+            .for_each(|answer| coverage.descriptor(answer));
+    }
+
+    fn compare(&mut self, reference: usize, items: &[Item], subject: &Heard, heard: &Heard) {
+        let reference = self.references[reference].name().to_owned();
+        for ((item, a), b) in items.iter().zip(&subject.streams).zip(&heard.streams) {
+            if let (Some(a), Some(b)) = (a, b) {
+                for outcome in streams::compare(a, b) {
+                    self.compared(&reference, item, &outcome);
+                }
+            }
+        }
+        for ((item, a), b) in owners(items).zip(&subject.descriptors).zip(&heard.descriptors) {
+            if let (Some(a), Some(b)) = (a, b) {
+                self.compared(&reference, item, &streams::compare_descriptors(a, b));
+            }
+        }
+        let asked = items.iter().filter(|item| item.calls.is_some());
+        for ((item, a), b) in asked.zip(&subject.calls).zip(&heard.calls) {
+            self.compared(&reference, item, &streams::compare_calls(a, b));
+        }
+    }
+
+    fn compared(&mut self, reference: &str, item: &Item, outcome: &Outcome) {
+        let subject = self.subject.name();
+        self.counts.compared(outcome, subject, reference);
+        if let Some((signature, summary)) = parted(outcome, subject, reference) {
+            self.found_over(item, signature, summary);
+        }
+    }
+
+    fn replay(&mut self, item: &Item, answer: &StreamAnswer) {
+        let decoded = answer.decode.as_ref().and_then(|part| part.as_ref().ok());
+        let commands = decoded.map_or(0, |list| list.len() as u64);
+        let subject = self.subject.name();
+        for at in 0..self.engines.len() {
+            let engine = &mut self.engines[at];
+            let Some((judged, outcome)) = gpu::replay(engine, &item.case, answer) else {
+                continue;
+            };
+            let id = engine.id();
+            let row = self.counts.engines.entry(id.to_owned());
+            let row = row.or_insert_with(|| EngineRow {
+                engine: id.to_owned(),
+                driver: engine.driver().to_owned(),
+                executes: engine.executes(),
+                ..EngineRow::default()
+            });
+            gpu::count(row, commands, &judged, &outcome);
+            if let Some(signature) = judged.signature(subject, id) {
+                let summary = format!("{subject} against {id}: {}: {}", judged.what, judged.detail);
+                self.found_over(item, signature, summary);
+            }
+        }
+    }
+}
+
+fn batch_of(items: &[Item]) -> Batch {
+    Batch {
+        calls: items.iter().filter_map(|item| item.calls.clone()).collect(),
+        ..Batch::of(items.iter().map(|item| &item.case))
+    }
+}
+
+/// The item of each descriptor of a batch.
+fn owners(items: &[Item]) -> impl Iterator<Item = &Item> {
+    items
+        .iter()
+        .flat_map(|item| std::iter::repeat_n(item, item.case.descriptors.len()))
+}

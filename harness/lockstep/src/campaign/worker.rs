@@ -1,0 +1,139 @@
+//! One thread of a campaign: its readers and engines, and the round's work in order.
+
+use std::time::Instant;
+
+use arbitrary::Unstructured;
+
+use super::counts::Counts;
+use super::{Shared, lock};
+use crate::case::{Case, Origin};
+use crate::findings::Finding;
+use crate::generators::{self, Lane, Made};
+use crate::gpu::engine::Engine;
+use crate::oracles::{Outcome, Verdict};
+use crate::readers::{LayoutReader, StreamReader};
+use crate::report::results::NotRun;
+
+/// Makes a case out of bytes.
+pub(super) type Generator<T> = fn(&mut Unstructured<'_>) -> arbitrary::Result<Made<T>>;
+
+/// One thread's readers and engines.
+pub(super) struct Worker<'a> {
+    pub(super) shared: &'a Shared<'a>,
+    pub(super) subject: Box<dyn StreamReader>,
+    pub(super) references: Vec<Box<dyn StreamReader>>,
+    pub(super) layout_subject: Box<dyn LayoutReader>,
+    pub(super) layout_references: Vec<Box<dyn LayoutReader>>,
+    pub(super) engines: Vec<Engine>,
+    pub(super) counts: Counts,
+    bytes: Vec<u8>,
+    pub(super) edges: generators::edges::Cursor,
+}
+
+pub(super) fn work(shared: &Shared<'_>) {
+    let cast = shared.cast;
+    let mut worker = Worker {
+        shared,
+        subject: (cast.subject)(),
+        references: cast.references.iter().map(|make| make()).collect(),
+        layout_subject: (cast.layout_subject)(),
+        layout_references: cast.layout_references.iter().map(|make| make()).collect(),
+        engines: open_engines(shared),
+        counts: Counts::default(),
+        bytes: Vec::new(),
+        edges: generators::edges::Cursor::default(),
+    };
+    while let Some(round) = shared.claim() {
+        worker.streams(round);
+        worker.each(
+            Lane::Layouts,
+            round,
+            generators::layout::layout_case,
+            |worker, index, case| {
+                worker.layout(index, &case);
+            },
+        );
+        worker.each(
+            Lane::Shaders,
+            round,
+            generators::wgsl::shader_case,
+            |worker, index, case| {
+                worker.shader(index, &case);
+            },
+        );
+        lock(&shared.counts).merge(std::mem::take(&mut worker.counts));
+    }
+}
+
+fn open_engines(shared: &Shared<'_>) -> Vec<Engine> {
+    if !shared.plan.lanes.contains(&Lane::Replays) {
+        return Vec::new();
+    }
+    let mut engines = Vec::new();
+    for id in &shared.cast.engines {
+        match Engine::open(id) {
+            Ok(engine) => engines.push(engine),
+            Err(error) => {
+                let mend = "run `cargo lockstep doctor`".to_owned();
+                let missing = NotRun {
+                    what: id.clone(),
+                    why: format!("{error:#}"),
+                    mend,
+                };
+                let mut not_run = lock(&shared.not_run);
+                if !not_run.contains(&missing) {
+                    not_run.push(missing);
+                }
+            }
+        }
+    }
+    engines
+}
+
+impl Worker<'_> {
+    pub(super) fn origin(&self, lane: Lane, index: u64) -> Origin {
+        Origin {
+            lane: lane.name().into(),
+            seed: self.shared.plan.seed,
+            index,
+        }
+    }
+
+    pub(super) fn found(&self, (lane, index): (Lane, u64), case: Case, signature: String, summary: String) {
+        lock(&self.shared.findings).add(Finding {
+            signature,
+            summary,
+            case,
+            origin: Some(self.origin(lane, index)),
+        });
+    }
+
+    /// Makes a lane's cases of a round and gives each to `body`, with its index.
+    pub(super) fn each<T>(
+        &mut self,
+        lane: Lane,
+        round: u64,
+        generator: Generator<T>,
+        mut body: impl FnMut(&mut Self, u64, T),
+    ) {
+        let since = Instant::now();
+        let indices = self.shared.indices(lane, round);
+        for index in indices.clone() {
+            generators::bytes(lane, self.shared.plan.seed, index, &mut self.bytes);
+            if let Ok(made) = generator(&mut Unstructured::new(&self.bytes)) {
+                self.counts.coverage.faults(&made.faults);
+                body(self, index, made.case);
+            }
+        }
+        self.counts.time(lane, indices.end - indices.start, since);
+    }
+}
+
+/// The signature and the summary of an outcome in which two readers part.
+pub(super) fn parted(outcome: &Outcome, subject: &str, reference: &str) -> Option<(String, String)> {
+    let Verdict::Differ(how) = &outcome.verdict else {
+        return None;
+    };
+    let summary = format!("{subject} and {reference} part at {}: {how}", outcome.aspect);
+    Some((outcome.signature(subject, reference)?, summary))
+}
