@@ -14,6 +14,7 @@ pub mod findings;
 pub mod generators;
 pub mod gpu;
 pub mod input;
+pub mod ledger;
 pub mod msl;
 pub mod oracles;
 pub mod readers;

@@ -1,91 +1,250 @@
 //! Two readers over one layout.
 //!
-//! **Catches** any difference in slots, mutability, bases, sizes slot, refusals, GroupSlots, MSL version, preserveInvariance and the
-//! options that every shader starts from, for each of the five stages.
+//! **Catches** any difference in slots, mutability, bases, sizes slot, immediates slot, array lengths, refusals, GroupSlots, dynamic
+//! offsets, MSL version, preserveInvariance and the options that every shader starts from, for each of the five stages.
 //!
 //! **Does not catch** what both read wrongly in slots.md, nor what naga makes of the options ([`super::msl`] looks at that), nor what is
-//! bound at a draw.
+//! bound at a draw ([`super::bind`] does).
+//!
+//! Against wgpu-hal's own function ([`compare_upstream`]) the lines of the ledger hold: where one applies, exactly its difference must be
+//! there, and no difference at all is a finding too.
+
+use naga::back::msl::{BindSamplerTarget, BindTarget};
 
 use super::Outcome;
-use super::Verdict::{BothAccept, BothRefuse, Differ};
-use crate::case::Stage;
-use crate::readers::{LayoutAnswer, StageSlots};
+use super::Verdict::{self, BothAccept, BothRefuse, Differ};
+use crate::case::{LayoutCase, Stage};
+use crate::ledger::{Hits, Line};
+use crate::readers::layouts::{LayoutAnswer, Refusal, StageSlots};
 
 /// The parts that are compared, each a row of the report.
-pub const ASPECTS: [&str; 6] = ["slots", "bases", "sizes slot", "group slots", "version", "options"];
+pub const ASPECTS: [&str; 8] = [
+    "slots",
+    "bases",
+    "sizes slot",
+    "immediates slot",
+    "group slots",
+    "dynamic offsets",
+    "version",
+    "options",
+];
 
-/// Compares the subject's answer with a reference's: an outcome for each aspect, and for each stage where it is a stage's.
-pub fn compare(subject: &LayoutAnswer, reference: &LayoutAnswer) -> Vec<Outcome> {
-    let mut outcomes = Vec::with_capacity(24);
-    for ((stage, a), (_, b)) in subject.stages.iter().zip(&reference.stages) {
-        compare_stage(*stage, a, b, &mut outcomes);
-    }
-    // GroupSlots refuses nothing, so it has an answer also for a layout that the constructor refuses; there it is nobody's business.
-    let accepted = |stage: Stage| {
-        subject
-            .stages
-            .iter()
-            .any(|(other, answer)| *other == stage && answer.is_ok())
-    };
-    for ((stage, a), (_, b)) in subject.group_slots.iter().zip(&reference.group_slots) {
-        if accepted(*stage) {
-            outcomes.push(outcome("group slots", *stage, a == b));
+const SLOTS: usize = 0;
+const BASES: usize = 1;
+const SIZES: usize = 2;
+const IMMEDIATES: usize = 3;
+const GROUP_SLOTS: usize = 4;
+const DYNAMIC_OFFSETS: usize = 5;
+const VERSION: usize = 6;
+const OPTIONS: usize = 7;
+
+/// How a case came out between two readers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Compared {
+    /// By aspect: comparisons, both accept, both refuse.
+    pub counts: [[u64; 3]; ASPECTS.len()],
+    /// The outcomes in which the two differ.
+    pub parted: Vec<Outcome>,
+    /// The lines of the ledger that applied.
+    pub ledger: Hits,
+}
+
+impl Compared {
+    fn count(&mut self, aspect: usize, verdict: Verdict) {
+        let row = &mut self.counts[aspect];
+        row[0] += 1;
+        match verdict {
+            BothAccept => row[1] += 1,
+            BothRefuse => row[2] += 1,
+            Differ(_) => self.parted.push(Outcome {
+                aspect: ASPECTS[aspect],
+                verdict,
+            }),
         }
     }
-    let version = |answer: &LayoutAnswer| (answer.language_version, answer.preserve_invariance);
-    let verdict = match version(subject) == version(reference) {
-        true => BothAccept,
-        false => Differ(format!("{:?} vs {:?}", version(subject), version(reference))),
-    };
-    outcomes.push(Outcome {
-        aspect: "version",
-        verdict,
-    });
-    let option = subject.options.iter().zip(&reference.options).find(|(a, b)| a != b);
-    let verdict = option.map_or(BothAccept, |(a, b)| Differ(format!("{}: {} vs {}", a.0, a.1, b.1)));
-    outcomes.push(Outcome {
-        aspect: "options",
-        verdict,
-    });
-    outcomes
+
+    fn same(&mut self, aspect: usize, stage: Stage, same: bool) {
+        let verdict = match same {
+            true => BothAccept,
+            false => Differ(format!("in the {} stage", stage.name())),
+        };
+        self.count(aspect, verdict);
+    }
+
+    /// A line of the ledger applies: its difference must be there.
+    fn tolerated(&mut self, line: Line, there: bool, aspect: usize) {
+        self.ledger.count(line, there);
+        if !there {
+            self.count(aspect, Differ(format!("the ledger's `{}` did not occur", line.name())));
+        }
+    }
 }
 
-fn outcome(aspect: &'static str, stage: Stage, same: bool) -> Outcome {
-    let verdict = if same {
-        BothAccept
-    } else {
-        Differ(format!("in the {} stage", stage.name()))
-    };
-    Outcome { aspect, verdict }
+/// Compares the subject's answer with a reference's.
+pub fn compare(subject: &LayoutAnswer, reference: &LayoutAnswer) -> Compared {
+    let mut compared = Compared::default();
+    for (stage, (a, b)) in Stage::ALL.into_iter().zip(subject.stages.iter().zip(&reference.stages)) {
+        match (a, b) {
+            (Ok(a), Ok(b)) => {
+                compare_stage(stage, a, b, &mut compared);
+                compared.same(SIZES, stage, a.sizes_slot == b.sizes_slot);
+            }
+            (a, b) => compare_refusals(stage, a, b, &mut compared),
+        }
+    }
+    compare_rest(subject, reference, &mut compared);
+    compared
 }
 
-fn compare_stage(
+fn compare_stage(stage: Stage, a: &StageSlots, b: &StageSlots, compared: &mut Compared) {
+    let slots = a.slots == b.slots && a.array_lengths == b.array_lengths;
+    compared.same(SLOTS, stage, slots);
+    compared.same(BASES, stage, a.bases == b.bases);
+    compared.same(IMMEDIATES, stage, a.immediates_slot == b.immediates_slot);
+}
+
+fn compare_refusals(
     stage: Stage,
-    subject: &Result<StageSlots, String>,
-    reference: &Result<StageSlots, String>,
-    outcomes: &mut Vec<Outcome>,
+    a: &Result<StageSlots, Refusal>,
+    b: &Result<StageSlots, Refusal>,
+    compared: &mut Compared,
 ) {
-    match (subject, reference) {
-        (Ok(a), Ok(b)) => {
-            outcomes.push(outcome("slots", stage, a.slots == b.slots));
-            outcomes.push(outcome("bases", stage, a.bases == b.bases));
-            outcomes.push(outcome("sizes slot", stage, a.sizes_slot == b.sizes_slot));
-        }
-        (Err(a), Err(b)) if a == b => outcomes.push(Outcome {
-            aspect: "slots",
-            verdict: BothRefuse,
-        }),
+    let verdict = match (a, b) {
+        (Err(a), Err(b)) if a == b => BothRefuse,
         (a, b) => {
-            let kind = |answer: &Result<StageSlots, String>| match answer {
-                Ok(_) => "accept".to_owned(),
-                // Without the numbers, so that every case of this kind reads alike.
-                Err(words) => words.split(" g").next().unwrap_or_default().to_owned(),
-            };
-            let words = format!("{} vs {} in the {} stage", kind(a), kind(b), stage.name());
-            outcomes.push(Outcome {
-                aspect: "slots",
-                verdict: Differ(words),
-            });
+            let kind = |answer: &Result<_, Refusal>| answer.as_ref().err().map_or("accept", |refusal| refusal.kind());
+            Differ(format!("{} vs {} in the {} stage", kind(a), kind(b), stage.name()))
         }
+    };
+    compared.count(SLOTS, verdict);
+}
+
+fn compare_rest(subject: &LayoutAnswer, reference: &LayoutAnswer, compared: &mut Compared) {
+    // GroupSlots and DynamicOffsets refuse nothing, so they have an answer also for a layout that the constructor refuses; there it is
+    // nobody's business.
+    if let (Some(a), Some(b)) = (&subject.group_slots, &reference.group_slots) {
+        for (at, stage) in Stage::ALL.into_iter().enumerate() {
+            if subject.stages[at].is_ok() {
+                compared.same(GROUP_SLOTS, stage, a[at] == b[at]);
+            }
+        }
+    }
+    let accepted = subject.stages.iter().any(Result::is_ok);
+    if let (true, Some(a), Some(b)) = (accepted, &subject.dynamic_offsets, &reference.dynamic_offsets) {
+        compared.count(DYNAMIC_OFFSETS, differ(a == b, || "in the order of a group's".into()));
+    }
+    let (a, b) = (subject.system, reference.system);
+    compared.count(VERSION, differ(a == b, || format!("{a:?} vs {b:?}")));
+    if let (Some(a), Some(b)) = (subject.options, reference.options) {
+        compared.count(OPTIONS, differ(a == b, || format!("{a:?} vs {b:?}")));
+    }
+}
+
+fn differ(same: bool, how: impl FnOnce() -> String) -> Verdict {
+    if same { BothAccept } else { Differ(how()) }
+}
+
+/// Compares the subject's answer with that of wgpu-hal's own function, which checks nothing and always pulls vertices.
+pub fn compare_upstream(case: &LayoutCase, subject: &LayoutAnswer, upstream: &LayoutAnswer) -> Compared {
+    let mut compared = Compared::default();
+    for (at, stage) in Stage::ALL.into_iter().enumerate() {
+        match (&subject.stages[at], &upstream.stages[at]) {
+            (Ok(a), Ok(b)) => {
+                compare_stage(stage, a, b, &mut compared);
+                if stage == Stage::Vertex && !case.vertex_pulling && a.sizes_slot.is_none() {
+                    let there = b.sizes_slot == Some(buffers_taken(a, subject, at) as u8);
+                    compared.tolerated(Line::VertexSizesSlot, there, SIZES);
+                } else {
+                    compared.same(SIZES, stage, a.sizes_slot == b.sizes_slot);
+                }
+            }
+            (Err(refusal), b) => match tolerated(*refusal, case, subject, b, at) {
+                Some((line, there)) => compared.tolerated(line, there, SLOTS),
+                None => compare_refusals(stage, &Err(*refusal), b, &mut compared),
+            },
+            (a, b) => compare_refusals(stage, a, b, &mut compared),
+        }
+    }
+    compare_rest(subject, upstream, &mut compared);
+    compared
+}
+
+/// The ledger's line for a refusal that upstream does not share, and whether upstream does what the line says.
+fn tolerated(
+    refusal: Refusal,
+    case: &LayoutCase,
+    subject: &LayoutAnswer,
+    upstream: &Result<StageSlots, Refusal>,
+    stage: usize,
+) -> Option<(Line, bool)> {
+    let answer = upstream.as_ref().ok();
+    Some(match refusal {
+        // It ignores an absent group past the eighth.
+        Refusal::TooManyGroups => {
+            let present = case.groups.iter().skip(mslmap::MAX_GROUPS).any(Option::is_some);
+            (
+                Line::TooManyGroups,
+                present == (*upstream == Err(Refusal::Panic)),
+            )
+        }
+        Refusal::Duplicate(..) => (Line::DuplicateBinding, answer.is_some()),
+        Refusal::BindingArray(..) | Refusal::ExternalTexture(..) => (Line::BeyondTheSeed, answer.is_some()),
+        Refusal::Slot(table, group, binding) => {
+            let truncated = answer.is_some_and(|answer| is_truncated(table, (group, binding), case, subject, answer, stage));
+            (Line::SlotTruncated, truncated)
+        }
+        // The first over 255 is 256.
+        Refusal::SizesSlot => (
+            Line::SizesSlotTruncated,
+            answer.is_some_and(|answer| answer.sizes_slot == Some(0)),
+        ),
+        Refusal::Stage | Refusal::Panic => return None,
+    })
+}
+
+/// Whether upstream gives the binding the first slot that it takes in the table, modulo 256. Upstream's bases are not truncated.
+fn is_truncated(
+    table: &str,
+    at: (u32, u32),
+    case: &LayoutCase,
+    subject: &LayoutAnswer,
+    upstream: &StageSlots,
+    stage: usize,
+) -> bool {
+    let column = TABLES.iter().position(|known| *known == table).unwrap_or_default();
+    let (group, binding) = at;
+    let find = || {
+        let base = (*upstream.bases.get(group as usize)?)?[column];
+        let present = case.groups.get(..group as usize)?.iter().flatten().count();
+        let entries = case.groups.get(group as usize)?.as_ref()?;
+        let index = entries.iter().position(|entry| entry.binding == binding)?;
+        let place = subject.group_slots.as_ref()?[stage].get(present)?.0.get(index)?[column]?;
+        let target = upstream.slots.get(&naga::ResourceBinding { group, binding })?;
+        Some(slot_in(target, column)? == (base + place) as u8)
+    };
+    find().unwrap_or(false)
+}
+
+/// The argument tables by their names in a refusal.
+const TABLES: [&str; 3] = ["buffer", "texture", "sampler"];
+
+/// The first slot that a target has in a table.
+fn slot_in(target: &BindTarget, table: usize) -> Option<u8> {
+    let external = target.external_texture.as_ref();
+    match (table, &target.sampler) {
+        (0, _) => target.buffer.or(external.map(|texture| texture.params)),
+        (1, _) => target.texture.or(external.map(|texture| texture.planes[0])),
+        (_, Some(BindSamplerTarget::Resource(slot))) => Some(*slot),
+        _ => None,
+    }
+}
+
+/// The buffer slots that all bindings of an accepted layout take in a stage.
+fn buffers_taken(slots: &StageSlots, subject: &LayoutAnswer, stage: usize) -> u32 {
+    let counts = subject.group_slots.as_ref().and_then(|stages| stages[stage].last());
+    let last = slots.bases.iter().rev().find_map(|base| *base);
+    match (last, counts) {
+        (Some(base), Some((_, counts))) => base[0] + counts[0],
+        _ => u32::from(slots.immediates_slot.is_some()),
     }
 }

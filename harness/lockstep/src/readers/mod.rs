@@ -1,8 +1,9 @@
-//! Readers: whatever answers a case. One file each; what they say is in [`answer`], how they are asked in [`ask`] and, over a pipe, in
+//! Readers: whatever answers a case. One file each; what they say is in [`answer`] and [`layouts`], how they are asked in [`ask`] and, over a pipe, in
 //! [`protocol`].
 
 pub mod answer;
 pub mod ask;
+pub mod layouts;
 pub mod native;
 pub mod outside;
 pub mod process;
@@ -10,11 +11,9 @@ pub mod protocol;
 pub mod replay_js;
 pub mod serve;
 pub mod slot_model;
+pub mod slot_upstream;
 
-use std::collections::BTreeMap;
-use std::fmt;
-
-use crate::case::{BufferFacts, LayoutCase, Stage, StreamCase, buffer_facts};
+use crate::case::{BufferFacts, StreamCase, buffer_facts};
 use crate::gpu::calls::Row;
 
 /// What a reader of streams is asked: a stream case without the parts that only a device looks at.
@@ -135,104 +134,4 @@ pub trait StreamReader: Send {
 
     /// The answers to the batch that it was last asked.
     fn hear(&mut self) -> Result<BatchAnswers, ReaderFailed>;
-}
-
-/// Where a binding stands in Metal's tables, and whether the shader may write to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// Its slot in the buffer table.
-    pub buffer: Option<u32>,
-    /// Its slot in the texture table.
-    pub texture: Option<u32>,
-    /// Its slot in the sampler table.
-    pub sampler: Option<u32>,
-    /// Whether it is writable.
-    pub mutable: bool,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tables = [
-            ("buffer", self.buffer),
-            ("texture", self.texture),
-            ("sampler", self.sampler),
-        ];
-        let slots: Vec<String> = tables
-            .iter()
-            .filter_map(|(table, slot)| slot.map(|slot| format!("{table} {slot}")))
-            .collect();
-        let mutable = if self.mutable { ", mutable" } else { "" };
-        f.pad(&format!("{}{mutable}", slots.join(" ")))
-    }
-}
-
-/// What a reader of layouts says about one stage.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StageSlots {
-    /// Where each binding that the stage sees stands, by (group, binding).
-    pub slots: BTreeMap<(u32, u32), Place>,
-    /// The first buffer, texture and sampler slot of each group; `None` for an absent one.
-    pub bases: Vec<Option<[u32; 3]>>,
-    /// The slot of `_buffer_sizes`.
-    pub sizes_slot: Option<u32>,
-}
-
-/// What GroupSlots gives for one group and stage: a place for each entry, and the counts.
-pub type GroupSlots = (Vec<Option<u32>>, [u32; 3]);
-
-/// What the MSL options of slots.md section 3 come to, as text, one fact a row, so that a difference reads well.
-pub type OptionFacts = Vec<(&'static str, String)>;
-
-/// A reader's whole answer to a layout case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LayoutAnswer {
-    /// A stage's slots, or the refusal in words that every reader shares (see [`refusal`]).
-    pub stages: Vec<(Stage, Result<StageSlots, String>)>,
-    /// GroupSlots of each present group, stage by stage.
-    pub group_slots: Vec<(Stage, Vec<GroupSlots>)>,
-    /// The MSL version.
-    pub language_version: (u8, u8),
-    /// Whether the system has `preserveInvariance`.
-    pub preserve_invariance: bool,
-    /// The options.
-    pub options: OptionFacts,
-}
-
-/// A reader of layouts.
-pub trait LayoutReader: Send {
-    /// Its name in reports, such as `slot-model`.
-    fn name(&self) -> &str;
-
-    /// Its answer.
-    fn answer(&mut self, case: &LayoutCase) -> LayoutAnswer;
-}
-
-/// The words for a refused layout, the same for every reader.
-pub mod refusal {
-    /// More than 8 groups.
-    pub const TOO_MANY_GROUPS: &str = "too many groups";
-    /// The sizes slot is over 255.
-    pub const SIZES_SLOT: &str = "_buffer_sizes past slot 255";
-    /// A stage without argument tables.
-    pub const STAGE: &str = "unsupported stage";
-
-    /// A binding number twice.
-    pub fn duplicate(group: u32, binding: u32) -> String {
-        format!("duplicate binding g{group}b{binding}")
-    }
-
-    /// A binding array, which the seed's constructor has no place for.
-    pub fn binding_array(group: u32, binding: u32) -> String {
-        format!("binding array g{group}b{binding}")
-    }
-
-    /// An external texture, likewise.
-    pub fn external_texture(group: u32, binding: u32) -> String {
-        format!("external texture g{group}b{binding}")
-    }
-
-    /// A slot over 255.
-    pub fn slot(table: &str, group: u32, binding: u32) -> String {
-        format!("{table} slot of g{group}b{binding} past 255")
-    }
 }
