@@ -21,7 +21,8 @@ use crate::readers::ask;
 use crate::readers::native::{self, Native};
 use crate::readers::replay_js;
 use crate::readers::slot_model::SlotModel;
-use crate::readers::{CallsQuery, LayoutAnswer, LayoutReader, StageSlots, StreamReader};
+use crate::readers::layouts::{LayoutAnswer, LayoutReader, Refusal, StageSlots, Words};
+use crate::readers::{CallsQuery, StreamReader};
 use crate::setup::Parts;
 
 /// The case files among `paths`: a file as it is, a folder's `*.json` in the order of their names.
@@ -285,10 +286,8 @@ fn engine_words(expect: StreamExpect, replays: &[Replay], wrong: &mut Vec<String
 fn layout(case: &LayoutCase) -> Observed {
     let native = LayoutReader::answer(&mut Native::default(), case);
     let model = SlotModel.answer(case);
-    let outcomes = slots::compare(&native, &model);
-    let parted = outcomes
-        .iter()
-        .filter_map(|outcome| outcome.signature("native", "slot-model"));
+    let parted = slots::compare(&native, &model).parted;
+    let parted = parted.iter().filter_map(|outcome| outcome.signature("native", "slot-model"));
     let mut differences: Vec<String> = parted.collect();
     let shader = shader_words(case, &mut differences);
     let slots = slot_words(&native);
@@ -299,24 +298,24 @@ fn layout(case: &LayoutCase) -> Observed {
     }
 }
 
-fn slot_words(answer: &LayoutAnswer) -> BTreeMap<crate::case::Stage, BTreeMap<String, String>> {
-    let stages = answer.stages.iter().map(|(stage, slots)| (*stage, stage_words(slots)));
+fn slot_words(answer: &LayoutAnswer) -> BTreeMap<Stage, BTreeMap<String, String>> {
+    let stages = Stage::ALL.into_iter().zip(answer.stages.iter().map(stage_words));
     stages.filter(|(_, words)| !words.is_empty()).collect()
 }
 
-fn stage_words(slots: &Result<StageSlots, String>) -> BTreeMap<String, String> {
+fn stage_words(slots: &Result<StageSlots, Refusal>) -> BTreeMap<String, String> {
     let slots = match slots {
         Ok(slots) => slots,
-        Err(words) => return BTreeMap::from([("refused".to_owned(), words.clone())]),
+        Err(refusal) => return BTreeMap::from([("refused".to_owned(), refusal.to_string())]),
     };
-    let bound = slots.slots.iter().map(|(&at, found)| (binding(at), found.to_string()));
-    let sizes = slots
-        .sizes_slot
-        .map(|slot| ("_buffer_sizes".to_owned(), format!("buffer {slot}")));
-    bound.chain(sizes).collect()
+    let bound = slots.slots.iter();
+    let bound = bound.map(|(at, target)| (binding(at.group, at.binding), Words(target).to_string()));
+    let own = |name: &str, slot: Option<u8>| slot.map(|slot| (name.to_owned(), format!("buffer {slot}")));
+    let own = [own("_buffer_sizes", slots.sizes_slot), own("immediates", slots.immediates_slot)];
+    bound.chain(own.into_iter().flatten()).collect()
 }
 
-fn binding((group, binding): (u32, u32)) -> String {
+fn binding(group: u32, binding: u32) -> String {
     format!("g{group}b{binding}")
 }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::coverage::Tally;
 use crate::generators::Lane;
+use crate::ledger::Hits;
 use crate::oracles::{Outcome, Verdict, slots, streams};
 use crate::report::results::{EngineRow, Msl};
 
@@ -13,6 +14,7 @@ use crate::report::results::{EngineRow, Msl};
 pub(super) struct Counts {
     pub(super) lanes: BTreeMap<Lane, (u64, Duration)>,
     pub(super) comparisons: BTreeMap<(usize, &'static str, String, String), [u64; 3]>,
+    pub(super) ledger: Hits,
     pub(super) msl: Msl,
     pub(super) engines: BTreeMap<String, EngineRow>,
     pub(super) coverage: Tally,
@@ -28,6 +30,7 @@ impl Counts {
             let row = self.comparisons.entry(key).or_default();
             row.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
+        self.ledger.add(&other.ledger);
         self.msl.add(&other.msl);
         for (id, row) in other.engines {
             match self.engines.get_mut(&id) {
@@ -44,12 +47,17 @@ impl Counts {
     }
 
     pub(super) fn compared(&mut self, outcome: &Outcome, subject: &str, reference: &str) {
+        let accepts = u64::from(outcome.verdict == Verdict::BothAccept);
+        let refuses = u64::from(outcome.verdict == Verdict::BothRefuse);
+        self.add(outcome.aspect, subject, reference, [1, accepts, refuses]);
+    }
+
+    /// Comparisons of one aspect: how many, both accept, both refuse.
+    pub(super) fn add(&mut self, aspect: &'static str, subject: &str, reference: &str, more: [u64; 3]) {
         let mut aspects = streams::ASPECTS.iter().chain(&slots::ASPECTS);
-        let order = aspects.position(|known| *known == outcome.aspect).unwrap_or(0);
-        let key = (order, outcome.aspect, subject.to_owned(), reference.to_owned());
+        let order = aspects.position(|known| *known == aspect).unwrap_or(0);
+        let key = (order, aspect, subject.to_owned(), reference.to_owned());
         let row = self.comparisons.entry(key).or_default();
-        row[0] += 1;
-        row[1] += u64::from(outcome.verdict == Verdict::BothAccept);
-        row[2] += u64::from(outcome.verdict == Verdict::BothRefuse);
+        row.iter_mut().zip(more).for_each(|(sum, count)| *sum += count);
     }
 }

@@ -22,7 +22,8 @@ use clap::ValueEnum;
 use self::counts::Counts;
 use crate::findings::Findings;
 use crate::generators::{self, Lane};
-use crate::readers::{LayoutReader, StreamReader};
+use crate::readers::StreamReader;
+use crate::readers::layouts::LayoutReader;
 use crate::report::results::{Comparison, Lane as LaneRow, NotRun, RESULTS_FORMAT, Results};
 
 /// Cases of each lane in a round. The shares say what a campaign's time goes into.
@@ -299,6 +300,7 @@ impl Shared<'_> {
             lanes: lanes.collect(),
             comparisons: comparisons.collect(),
             msl: counts.msl.clone(),
+            ledger: counts.ledger.rows(),
             engines: counts.engines.values().cloned().collect(),
             coverage: counts.coverage.of_lanes(&self.plan.lanes),
             repeated_findings: findings.iter().map(|row| row.seen - 1).sum(),

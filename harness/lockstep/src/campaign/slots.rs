@@ -24,17 +24,32 @@ impl Worker<'_> {
 
     fn compare_layout(&mut self, index: u64, case: &LayoutCase) {
         let answer = self.layout_subject.answer(case);
-        if answer.stages.iter().any(|stage| stage.1.is_ok()) {
+        if answer.stages.iter().any(Result::is_ok) {
             self.counts.coverage.bindings(case.groups.iter().flatten().flatten());
         }
-        let subject = self.layout_subject.name();
         for at in 0..self.layout_references.len() {
-            let reference = self.layout_references[at].answer(case);
-            let name = self.layout_references[at].name();
-            for outcome in slots::compare(&answer, &reference) {
-                self.counts.compared(&outcome, subject, name);
-                if let Some((signature, summary)) = parted(&outcome, subject, name) {
-                    self.found((Lane::Layouts, index), Case::Layout(case.clone()), signature, summary);
+            let reference = &mut self.layout_references[at];
+            let own = reference.answer(case);
+            let compared = reference.compare(case, &answer, &own);
+            self.counts.ledger.add(&compared.ledger);
+            let sums = self.layout_counts[at].as_flattened_mut();
+            sums.iter_mut()
+                .zip(compared.counts.as_flattened())
+                .for_each(|(sum, count)| *sum += count);
+            let (subject, name) = (self.layout_subject.name(), self.layout_references[at].name());
+            for (signature, summary) in compared.parted.iter().filter_map(|outcome| parted(outcome, subject, name)) {
+                self.found((Lane::Layouts, index), Case::Layout(case.clone()), signature, summary);
+            }
+        }
+    }
+
+    /// Layouts come by the ten thousand a second: their comparisons are counted apart, by reference and aspect, and only here by name.
+    pub(super) fn count_layouts(&mut self) {
+        let subject = self.layout_subject.name();
+        for (reference, counts) in self.layout_references.iter().zip(&mut self.layout_counts) {
+            for (aspect, counts) in slots::ASPECTS.iter().zip(std::mem::take(counts)) {
+                if counts[0] > 0 {
+                    self.counts.add(aspect, subject, reference.name(), counts);
                 }
             }
         }

@@ -10,8 +10,9 @@ use crate::case::{Case, Origin};
 use crate::findings::Finding;
 use crate::generators::{self, Lane, Made};
 use crate::gpu::engine::Engine;
-use crate::oracles::{Outcome, Verdict};
-use crate::readers::{LayoutReader, StreamReader};
+use crate::oracles::{Outcome, Verdict, slots};
+use crate::readers::StreamReader;
+use crate::readers::layouts::LayoutReader;
 use crate::report::results::NotRun;
 
 /// Makes a case out of bytes.
@@ -24,6 +25,8 @@ pub(super) struct Worker<'a> {
     pub(super) references: Vec<Box<dyn StreamReader>>,
     pub(super) layout_subject: Box<dyn LayoutReader>,
     pub(super) layout_references: Vec<Box<dyn LayoutReader>>,
+    /// By reference and aspect, as [`slots::Compared`] counts.
+    pub(super) layout_counts: Vec<[[u64; 3]; slots::ASPECTS.len()]>,
     pub(super) engines: Vec<Engine>,
     pub(super) counts: Counts,
     bytes: Vec<u8>,
@@ -38,6 +41,7 @@ pub(super) fn work(shared: &Shared<'_>) {
         references: cast.references.iter().map(|make| make()).collect(),
         layout_subject: (cast.layout_subject)(),
         layout_references: cast.layout_references.iter().map(|make| make()).collect(),
+        layout_counts: vec![Default::default(); cast.layout_references.len()],
         engines: open_engines(shared),
         counts: Counts::default(),
         bytes: Vec::new(),
@@ -61,6 +65,7 @@ pub(super) fn work(shared: &Shared<'_>) {
                 worker.shader(index, &case);
             },
         );
+        worker.count_layouts();
         lock(&shared.counts).merge(std::mem::take(&mut worker.counts));
     }
 }

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use naga::back::msl;
 use wire::{Blob, BufferInfo, Cmd, RangeRefusal, Read};
 
 use super::answer::AnswerWriter;
-use super::{
-    Batch, BatchAnswers, CallsQuery, DescriptorQuery, LayoutAnswer, LayoutReader, OptionFacts, Place, ReaderFailed,
-    StageSlots, StreamQuery, StreamReader, refusal,
-};
-use crate::case::{BufferFacts, LayoutCase, Platform, Stage, System};
+use super::{Batch, BatchAnswers, CallsQuery, DescriptorQuery, ReaderFailed, StreamQuery, StreamReader};
+use crate::case::BufferFacts;
 use crate::gpu::calls::calls_of_bytes;
+
+mod layouts;
+
+pub use layouts::system;
 
 /// The reader's name.
 pub const NAME: &str = "native";
@@ -201,110 +201,4 @@ fn answer_descriptor(query: &DescriptorQuery) -> Vec<u8> {
 
 fn answer_calls(query: &CallsQuery) -> Vec<u8> {
     calls_of_bytes(&query.rows, &query.blob).text().into_bytes()
-}
-
-impl LayoutReader for Native {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn answer(&mut self, case: &LayoutCase) -> LayoutAnswer {
-        let groups: Vec<Option<&[_]>> = case.groups.iter().map(Option::as_deref).collect();
-        let stages = Stage::ALL.map(|stage| (stage, stage_slots(&groups, stage)));
-        let group_slots = Stage::ALL.map(|stage| {
-            let slots = groups.iter().flatten().map(|entries| {
-                let (slots, counts) = mslmap::group_slots(entries, stage.naga());
-                (slots, [counts.buffers, counts.textures, counts.samplers])
-            });
-            (stage, slots.collect())
-        });
-        let (platform, os) = system(&case.system);
-        LayoutAnswer {
-            stages: stages.into(),
-            group_slots: group_slots.into(),
-            language_version: mslmap::language_version(platform, os),
-            preserve_invariance: mslmap::preserve_invariance(platform, os),
-            options: option_facts(&mslmap::base_options()),
-        }
-    }
-}
-
-/// A case's system in mslmap's types.
-pub fn system(system: &System) -> (mslmap::Platform, mslmap::OsVersion) {
-    let platform = match system.platform {
-        Platform::MacOs => mslmap::Platform::MacOs,
-        Platform::Ios => mslmap::Platform::Ios,
-        Platform::TvOs => mslmap::Platform::TvOs,
-        Platform::VisionOs => mslmap::Platform::VisionOs,
-    };
-    (
-        platform,
-        mslmap::OsVersion {
-            major: system.major,
-            minor: system.minor,
-            patch: 0,
-        },
-    )
-}
-
-fn stage_slots(groups: &[Option<&[wgpu_types::BindGroupLayoutEntry]>], stage: Stage) -> Result<StageSlots, String> {
-    let layout = mslmap::StageLayout::new(groups, stage.naga()).map_err(words)?;
-    let slots = layout.resources.iter().map(|(at, target)| {
-        let sampler = match target.sampler {
-            Some(msl::BindSamplerTarget::Resource(slot)) => Some(u32::from(slot)),
-            _ => None,
-        };
-        let (buffer, texture) = (target.buffer.map(u32::from), target.texture.map(u32::from));
-        (
-            (at.group, at.binding),
-            Place {
-                buffer,
-                texture,
-                sampler,
-                mutable: target.mutable,
-            },
-        )
-    });
-    let bases = layout
-        .group_base
-        .iter()
-        .map(|base| base.map(|base| [base.buffers, base.textures, base.samplers]));
-    Ok(StageSlots {
-        slots: slots.collect(),
-        bases: bases.collect(),
-        sizes_slot: layout.sizes_slot.map(u32::from),
-    })
-}
-
-fn words(error: mslmap::LayoutError) -> String {
-    use mslmap::LayoutError as E;
-    match error {
-        E::DuplicateBinding { group, binding } => refusal::duplicate(group, binding),
-        E::TooManyGroups { .. } => refusal::TOO_MANY_GROUPS.into(),
-        E::UnsupportedStage(..) => refusal::STAGE.into(),
-        E::SlotTooHigh {
-            table, group, binding, ..
-        } => refusal::slot(&table.to_string(), group, binding),
-        E::SizesSlotTooHigh { .. } => refusal::SIZES_SLOT.into(),
-        E::BindingArray { group, binding } => refusal::binding_array(group, binding),
-        E::ExternalTexture { group, binding } => refusal::external_texture(group, binding),
-    }
-}
-
-/// What `options` says, row by row.
-pub fn option_facts(options: &msl::Options) -> OptionFacts {
-    let checks = options.bounds_check_policies;
-    vec![
-        ("index bounds checks", format!("{:?}", checks.index)),
-        ("buffer bounds checks", format!("{:?}", checks.buffer)),
-        ("image load bounds checks", format!("{:?}", checks.image_load)),
-        ("binding array bounds checks", format!("{:?}", checks.binding_array)),
-        ("fake missing bindings", options.fake_missing_bindings.to_string()),
-        (
-            "zero-initialised workgroup memory",
-            options.zero_initialize_workgroup_memory.to_string(),
-        ),
-        ("bounded loops", options.force_loop_bounding.to_string()),
-        ("bindings of its own", options.per_entry_point_map.len().to_string()),
-    ]
 }

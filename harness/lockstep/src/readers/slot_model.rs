@@ -1,7 +1,12 @@
 //! The slot model of slots.md section 5: the reference reader of layouts, written from the page in another shape than `mslmap`.
 
-use super::native::option_facts;
-use super::{LayoutAnswer, LayoutReader, Place, StageSlots, refusal};
+use naga::ResourceBinding;
+use naga::back::msl::{BindExternalTextureTarget, BindSamplerTarget, BindTarget};
+use slot_model::{Counts, Extension, Model, Refused, Slots, Table};
+
+use super::layouts::{
+    GroupSlots, LayoutAnswer, LayoutReader, OptionFacts, Refusal, StageSlots, SystemFacts, is_extended,
+};
 use crate::case::{LayoutCase, Stage};
 
 /// `reference/slot-model`.
@@ -14,76 +19,109 @@ impl LayoutReader for SlotModel {
 
     fn answer(&mut self, case: &LayoutCase) -> LayoutAnswer {
         let groups: Vec<Option<&[_]>> = case.groups.iter().map(Option::as_deref).collect();
-        let group_slots = Stage::ALL.map(|stage| {
-            let slots = groups.iter().flatten().map(|entries| {
-                let (slots, counts) = slot_model::group(entries, stage.naga());
-                (slots, [counts.buffers, counts.textures, counts.samplers])
-            });
-            (stage, slots.collect())
-        });
+        let extension = Extension {
+            immediate_size: case.immediate_size,
+            vertex_pulling: case.vertex_pulling,
+        };
+        let stages = match is_extended(case) {
+            true => slot_model::stages(&groups, extension),
+            false => Stage::ALL.map(|stage| slot_model::stage(&groups, stage.naga())),
+        };
+        let present = || groups.iter().flatten();
         let (platform, major, minor) = (case.system.platform.name(), case.system.major, case.system.minor);
         LayoutAnswer {
-            stages: Stage::ALL.map(|stage| (stage, stage_slots(&groups, stage))).into(),
-            group_slots: group_slots.into(),
-            language_version: slot_model::language_version(platform, major, minor),
-            preserve_invariance: slot_model::preserve_invariance(platform, major, minor),
-            options: option_facts(&expected_options()),
+            stages: stages.map(|stage| stage.map(stage_slots).map_err(refusal)),
+            group_slots: Some(Stage::ALL.map(|stage| present().map(|entries| group_slots(entries, stage)).collect())),
+            dynamic_offsets: Some(present().map(|entries| slot_model::dynamic_offsets(entries)).collect()),
+            system: SystemFacts {
+                language_version: slot_model::language_version(platform, major, minor),
+                preserve_invariance: slot_model::preserve_invariance(platform, major, minor),
+            },
+            options: Some(expected_options()),
         }
     }
 }
 
-/// The model's facts about the options, in naga's type, so that both readers' are put into words by the same function.
-fn expected_options() -> naga::back::msl::Options {
+fn expected_options() -> OptionFacts {
     let expected = slot_model::expected_options();
-    naga::back::msl::Options {
-        bounds_check_policies: expected.bounds_check_policies,
+    OptionFacts {
+        bounds_checks: expected.bounds_check_policies,
         fake_missing_bindings: expected.fake_missing_bindings,
         zero_initialize_workgroup_memory: expected.zero_initialize_workgroup_memory,
         force_loop_bounding: expected.force_loop_bounding,
-        ..Default::default()
+        entry_points: 0,
     }
 }
 
-fn stage_slots(groups: &[Option<&[wgpu_types::BindGroupLayoutEntry]>], stage: Stage) -> Result<StageSlots, String> {
-    let model = slot_model::stage(groups, stage.naga()).map_err(words)?;
-    let slots = model.slots.iter().map(|slot| {
-        let at = |table| (slot.table == table).then_some(slot.slot);
-        let place = Place {
-            buffer: at(slot_model::Table::Buffer),
-            texture: at(slot_model::Table::Texture),
-            sampler: at(slot_model::Table::Sampler),
-            mutable: slot.mutable,
+/// The model refuses slots over 255, so that none is cut here.
+fn stage_slots(model: Model) -> StageSlots {
+    let slots = model.resources.iter().map(|resource| {
+        let at = ResourceBinding {
+            group: resource.group,
+            binding: resource.binding,
         };
-        ((slot.group, slot.binding), place)
+        (at, target(resource.slots, resource.mutable))
     });
-    let bases = model
-        .bases
-        .iter()
-        .map(|base| base.map(|base| [base.buffers, base.textures, base.samplers]));
-    Ok(StageSlots {
+    StageSlots {
         slots: slots.collect(),
-        bases: bases.collect(),
-        sizes_slot: model.sizes_slot,
-    })
-}
-
-fn words(refused: slot_model::Refused) -> String {
-    use slot_model::Refused as R;
-    match refused {
-        R::DuplicateBinding { group, binding } => refusal::duplicate(group, binding),
-        R::TooManyGroups => refusal::TOO_MANY_GROUPS.into(),
-        R::UnsupportedStage => refusal::STAGE.into(),
-        R::SlotTooHigh { table, group, binding } => refusal::slot(table_name(table), group, binding),
-        R::SizesSlotTooHigh => refusal::SIZES_SLOT.into(),
-        R::BindingArray { group, binding } => refusal::binding_array(group, binding),
-        R::ExternalTexture { group, binding } => refusal::external_texture(group, binding),
+        bases: model.bases.iter().map(|base| base.map(counts)).collect(),
+        sizes_slot: model.sizes_slot.map(|slot| slot as u8),
+        immediates_slot: model.immediates_slot.map(|slot| slot as u8),
+        array_lengths: model.array_lengths.into_iter().collect(),
     }
 }
 
-fn table_name(table: slot_model::Table) -> &'static str {
+fn target(slots: Slots, mutable: bool) -> BindTarget {
+    let mut target = BindTarget {
+        mutable,
+        ..BindTarget::default()
+    };
+    match slots {
+        Slots::One { table, slot } => match table {
+            Table::Buffer => target.buffer = Some(slot as u8),
+            Table::Texture => target.texture = Some(slot as u8),
+            Table::Sampler => target.sampler = Some(BindSamplerTarget::Resource(slot as u8)),
+        },
+        Slots::External { planes, parameters } => {
+            target.external_texture = Some(BindExternalTextureTarget {
+                planes: planes.map(|slot| slot as u8),
+                params: parameters as u8,
+            });
+        }
+    }
+    target
+}
+
+fn group_slots(entries: &[wgpu_types::BindGroupLayoutEntry], stage: Stage) -> GroupSlots {
+    let tables = [Table::Buffer, Table::Texture, Table::Sampler];
+    let (places, taken) = slot_model::group(entries, stage.naga());
+    let places = places
+        .iter()
+        .map(|slots| tables.map(|table| slots.and_then(|slots| slots.first(table))));
+    (places.collect(), counts(taken))
+}
+
+fn counts(counts: Counts) -> [u32; 3] {
+    [counts.buffers, counts.textures, counts.samplers]
+}
+
+fn refusal(refused: Refused) -> Refusal {
+    use Refused as R;
+    match refused {
+        R::DuplicateBinding { group, binding } => Refusal::Duplicate(group, binding),
+        R::TooManyGroups => Refusal::TooManyGroups,
+        R::UnsupportedStage => Refusal::Stage,
+        R::SlotTooHigh { table, group, binding } => Refusal::Slot(table_name(table), group, binding),
+        R::SizesSlotTooHigh => Refusal::SizesSlot,
+        R::BindingArray { group, binding } => Refusal::BindingArray(group, binding),
+        R::ExternalTexture { group, binding } => Refusal::ExternalTexture(group, binding),
+    }
+}
+
+fn table_name(table: Table) -> &'static str {
     match table {
-        slot_model::Table::Buffer => "buffer",
-        slot_model::Table::Texture => "texture",
-        slot_model::Table::Sampler => "sampler",
+        Table::Buffer => "buffer",
+        Table::Texture => "texture",
+        Table::Sampler => "sampler",
     }
 }
