@@ -8,20 +8,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::case::{Case, CaseFile, EntryExpect, Expect, LayoutCase, LayoutExpect, StreamCase, StreamExpect};
+use crate::case::{Case, CaseFile, EntryExpect, Expect, LayoutCase, LayoutExpect, Stage, StreamCase, StreamExpect};
 use crate::files::{find, slug};
 use crate::findings::{case_text, read_case, write_case};
 use crate::gpu::engine::Engine;
 use crate::gpu::{Outcome, TroubleKind};
 use crate::msl::arguments::{Access, read};
 use crate::msl::safety;
-use crate::oracles::{gpu, msl, slots, streams};
+use crate::oracles::{gpu, msl, streams};
 use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
 use crate::readers::ask;
+use crate::readers::layouts::{LayoutAnswer, LayoutReader, Refusal, StageSlots, Words};
 use crate::readers::native::{self, Native};
 use crate::readers::replay_js;
 use crate::readers::slot_model::SlotModel;
-use crate::readers::layouts::{LayoutAnswer, LayoutReader, Refusal, StageSlots, Words};
+use crate::readers::slot_upstream::SlotUpstream;
 use crate::readers::{CallsQuery, StreamReader};
 use crate::setup::Parts;
 
@@ -285,10 +286,16 @@ fn engine_words(expect: StreamExpect, replays: &[Replay], wrong: &mut Vec<String
 
 fn layout(case: &LayoutCase) -> Observed {
     let native = LayoutReader::answer(&mut Native::default(), case);
-    let model = SlotModel.answer(case);
-    let parted = slots::compare(&native, &model).parted;
-    let parted = parted.iter().filter_map(|outcome| outcome.signature("native", "slot-model"));
-    let mut differences: Vec<String> = parted.collect();
+    let references: [Box<dyn LayoutReader>; 2] = [Box::new(SlotModel), Box::new(SlotUpstream::locked())];
+    let mut differences = Vec::new();
+    for mut reference in references {
+        let own = reference.answer(case);
+        let parted = reference.compare(case, &native, &own).parted;
+        let signatures = parted
+            .iter()
+            .filter_map(|outcome| outcome.signature("native", reference.name()));
+        differences.extend(signatures);
+    }
     let shader = shader_words(case, &mut differences);
     let slots = slot_words(&native);
     Observed {
@@ -309,13 +316,16 @@ fn stage_words(slots: &Result<StageSlots, Refusal>) -> BTreeMap<String, String> 
         Err(refusal) => return BTreeMap::from([("refused".to_owned(), refusal.to_string())]),
     };
     let bound = slots.slots.iter();
-    let bound = bound.map(|(at, target)| (binding(at.group, at.binding), Words(target).to_string()));
+    let bound = bound.map(|(at, target)| (binding((at.group, at.binding)), Words(target).to_string()));
     let own = |name: &str, slot: Option<u8>| slot.map(|slot| (name.to_owned(), format!("buffer {slot}")));
-    let own = [own("_buffer_sizes", slots.sizes_slot), own("immediates", slots.immediates_slot)];
+    let own = [
+        own("_buffer_sizes", slots.sizes_slot),
+        own("immediates", slots.immediates_slot),
+    ];
     bound.chain(own.into_iter().flatten()).collect()
 }
 
-fn binding(group: u32, binding: u32) -> String {
+fn binding((group, binding): (u32, u32)) -> String {
     format!("g{group}b{binding}")
 }
 

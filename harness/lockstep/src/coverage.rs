@@ -21,6 +21,8 @@ const FAULTS: &str = "fault put in";
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     cells: BTreeMap<(Table, usize, usize), u64>,
+    /// By [`binding_row`] and stage. Apart from `cells`, since a layout counts dozens.
+    bindings: [[u64; Stage::ALL.len()]; 2 * BINDINGS.len()],
     faults: BTreeMap<&'static str, u64>,
     edges: BTreeMap<&'static str, u64>,
 }
@@ -32,7 +34,6 @@ enum Table {
     Blob,
     ReadCheck,
     Descriptor,
-    Binding,
 }
 
 /// The reasons that a grid's columns are.
@@ -70,9 +71,9 @@ const CONTEXTS: [(Context, &str); 3] = [
     (Context::Render, "render pass"),
     (Context::Compute, "compute pass"),
 ];
-/// The binding types of slots.md section 1 that the seed's constructor has a place for, as finely as their slots or their
-/// mutability may depend on.
-const BINDINGS: [&str; 12] = [
+/// The binding types of slots.md, as finely as their slots or their mutability may depend on. Each may also be the element of a binding
+/// array, which has a row of its own.
+const BINDINGS: [&str; 13] = [
     "uniform buffer",
     "storage buffer",
     "read-only storage buffer",
@@ -85,6 +86,7 @@ const BINDINGS: [&str; 12] = [
     "read-write storage texture",
     "atomic storage texture",
     "acceleration structure",
+    "external texture",
 ];
 
 impl Tally {
@@ -161,11 +163,10 @@ impl Tally {
     /// The entries of an accepted layout.
     pub fn bindings<'a>(&mut self, entries: impl IntoIterator<Item = &'a BindGroupLayoutEntry>) {
         for entry in entries {
-            let Some(row) = binding_row(&entry.ty) else { continue };
-            for (column, stage) in Stage::ALL.into_iter().enumerate() {
-                if entry.visibility.contains(stage.visibility()) {
-                    self.add(Table::Binding, row, column);
-                }
+            let array = if entry.count.is_some() { BINDINGS.len() } else { 0 };
+            let row = &mut self.bindings[array + binding_row(&entry.ty)];
+            for (count, stage) in row.iter_mut().zip(Stage::ALL) {
+                *count += u64::from(entry.visibility.contains(stage.visibility()));
             }
         }
     }
@@ -173,6 +174,10 @@ impl Tally {
     /// Adds another worker's counts.
     pub fn merge(&mut self, other: Tally) {
         add_counts(&mut self.cells, &other.cells);
+        let bindings = self.bindings.as_flattened_mut().iter_mut();
+        bindings
+            .zip(other.bindings.as_flattened())
+            .for_each(|(sum, count)| *sum += count);
         add_counts(&mut self.faults, &other.faults);
         add_counts(&mut self.edges, &other.edges);
     }
@@ -214,7 +219,6 @@ impl Tally {
             self.grid(name, table, vec!["refused".into()], names(reasons), |_, _| true)
         };
         let contexts = CONTEXTS.iter().map(|context| context.1.to_owned()).collect();
-        let stages = Stage::ALL.iter().map(|stage| stage.name().to_owned()).collect();
         let with_unknown = ops.iter().cloned().chain(["unknown opcode".to_owned()]).collect();
         Coverage {
             grids: vec![
@@ -231,15 +235,20 @@ impl Tally {
                 single("blob", Table::Blob, &BLOB),
                 single("read check", Table::ReadCheck, &READ_CHECK),
                 single("descriptor", Table::Descriptor, &DESCRIPTOR),
-                self.grid(
-                    "binding type by stage",
-                    Table::Binding,
-                    BINDINGS.map(str::to_owned).into(),
-                    stages,
-                    |_, _| true,
-                ),
+                self.binding_grid(),
                 self.made_grid(),
             ],
+        }
+    }
+
+    fn binding_grid(&self) -> Grid {
+        let arrays = BINDINGS.iter().map(|name| format!("{name} array"));
+        let counts = self.bindings.iter().map(|row| row.map(Some).into());
+        Grid {
+            name: "binding type by stage".into(),
+            rows: BINDINGS.map(str::to_owned).into_iter().chain(arrays).collect(),
+            columns: Stage::ALL.iter().map(|stage| stage.name().to_owned()).collect(),
+            cells: counts.collect(),
         }
     }
 
@@ -305,8 +314,8 @@ fn op_row(op: Op) -> Option<usize> {
     Op::ALL.iter().position(|&known| known == op)
 }
 
-fn binding_row(ty: &BindingType) -> Option<usize> {
-    Some(match ty {
+fn binding_row(ty: &BindingType) -> usize {
+    match ty {
         BindingType::Buffer {
             ty: BufferBindingType::Uniform,
             ..
@@ -340,8 +349,8 @@ fn binding_row(ty: &BindingType) -> Option<usize> {
             ..
         } => 10,
         BindingType::AccelerationStructure { .. } => 11,
-        BindingType::ExternalTexture => return None,
-    })
+        BindingType::ExternalTexture => 12,
+    }
 }
 
 /// Whether Decode, Remap or CheckRanges can refuse a command of `op` (none: an unknown opcode) for `reason`: wire.md sections 3 and 5.

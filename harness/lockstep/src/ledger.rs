@@ -67,6 +67,11 @@ impl Hits {
         row[1] += u64::from(there);
     }
 
+    /// A line's counts: its condition held, its difference was there.
+    pub fn of(&self, line: Line) -> [u64; 2] {
+        self.0[line as usize]
+    }
+
     /// Adds another's counts.
     pub fn add(&mut self, other: &Hits) {
         let rows = self.0.iter_mut().flatten().zip(other.0.as_flattened());

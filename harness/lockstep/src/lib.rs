@@ -17,6 +17,7 @@ pub mod input;
 pub mod ledger;
 pub mod msl;
 pub mod oracles;
+pub mod panics;
 pub mod readers;
 pub mod report;
 pub mod say;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use lockstep::ledger::LedgerRow;
 use lockstep::report::results::{
     Comparison, Coverage, EngineRow, FindingRow, GpuTable, Grid, Lane, Msl, NotRun, RESULTS_FORMAT, Results,
 };
@@ -182,6 +183,12 @@ fn sample() -> Results {
             ),
             comparison("slots", "slot-model", 71_255, 71_001, 254),
         ],
+        ledger: vec![LedgerRow {
+            name: "slot-truncated".into(),
+            reason: "upstream wraps slots at 256".into(),
+            could: 1_204,
+            occurred: 1_204,
+        }],
         msl: Msl {
             translated: 18_456,
             arguments: 65_432,
@@ -213,6 +220,7 @@ fn empty() -> Results {
         interrupted: false,
         lanes: vec![],
         comparisons: vec![],
+        ledger: vec![],
         msl: Msl::default(),
         engines: vec![],
         coverage: Coverage::default(),

@@ -37,7 +37,11 @@ impl Worker<'_> {
                 .zip(compared.counts.as_flattened())
                 .for_each(|(sum, count)| *sum += count);
             let (subject, name) = (self.layout_subject.name(), self.layout_references[at].name());
-            for (signature, summary) in compared.parted.iter().filter_map(|outcome| parted(outcome, subject, name)) {
+            for (signature, summary) in compared
+                .parted
+                .iter()
+                .filter_map(|outcome| parted(outcome, subject, name))
+            {
                 self.found((Lane::Layouts, index), Case::Layout(case.clone()), signature, summary);
             }
         }

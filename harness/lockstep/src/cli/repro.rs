@@ -1,21 +1,24 @@
 //! `lockstep repro`: one case again, every reader's answer side by side.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::{CLEAN, FOUND};
-use crate::case::{Case, CaseFile, LayoutCase, Origin, StreamCase};
+use crate::case::{Case, CaseFile, LayoutCase, Origin, Stage, StreamCase};
 use crate::findings::read_case;
 use crate::generators;
 use crate::gpu::engine::Engine;
+use crate::ledger::Line;
 use crate::oracles::gpu::{self, Cell};
-use crate::oracles::{msl, slots, streams};
+use crate::oracles::{msl, streams};
 use crate::readers::answer::{Refused, StreamAnswer};
 use crate::readers::ask::{self, CaseAnswers};
+use crate::readers::layouts::{LayoutReader, Refusal, StageSlots, Words};
 use crate::readers::native::{self, Native};
 use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
-use crate::readers::layouts::{LayoutAnswer, LayoutReader, Refusal, Words};
+use crate::readers::slot_upstream::SlotUpstream;
 use crate::readers::{CallsQuery, StreamReader, replay_js};
 use crate::say;
 use crate::setup;
@@ -371,14 +374,34 @@ fn show_engines(case: &StreamCase, subject: &StreamAnswer, shown: &mut Shown) {
 fn show_layout(case: &LayoutCase) -> Shown {
     let mut shown = Shown::default();
     let native = LayoutReader::answer(&mut Native::default(), case);
-    let model = SlotModel.answer(case);
-    show_slots(&native, &model, &mut shown.text);
-    shown.asked.push("slot-model".into());
-    let outcomes = slots::compare(&native, &model);
-    let parted = outcomes
-        .iter()
-        .filter_map(|outcome| outcome.signature("native", "slot-model"));
-    shown.signatures.extend(parted);
+    let references: [Box<dyn LayoutReader>; 2] = [Box::new(SlotModel), Box::new(SlotUpstream::locked())];
+    let mut answers = vec![("native".to_owned(), native)];
+    for mut reference in references {
+        let own = reference.answer(case);
+        let compared = reference.compare(case, &answers[0].1, &own);
+        let parted = compared.parted.iter();
+        shown
+            .signatures
+            .extend(parted.filter_map(|outcome| outcome.signature("native", reference.name())));
+        shown.asked.push(reference.name().to_owned());
+        let lines = Line::ALL.into_iter().filter(|line| compared.ledger.of(*line)[0] > 0);
+        for line in lines {
+            let _ = writeln!(
+                shown.text,
+                "{}, known as {}: {}\n",
+                reference.name(),
+                line.name(),
+                line.reason()
+            );
+        }
+        answers.push((reference.name().to_owned(), own));
+    }
+    for (at, stage) in Stage::ALL.into_iter().enumerate() {
+        let _ = writeln!(shown.text, "{} stage", stage.name());
+        let stages = answers.iter().map(|(name, answer)| (name.as_str(), &answer.stages[at]));
+        show_stage(&stages.collect::<Vec<_>>(), &mut shown.text);
+    }
+    shown.text.push('\n');
     if let Some(shader) = &case.shader {
         let _ = writeln!(shown.text, "{}", shader.wgsl);
         let checked = msl::check(case);
@@ -398,31 +421,38 @@ fn show_layout(case: &LayoutCase) -> Shown {
     shown
 }
 
-fn show_slots(native: &LayoutAnswer, model: &LayoutAnswer, text: &mut String) {
-    for ((stage, a), (_, b)) in native.stages.iter().zip(&model.stages) {
-        let _ = writeln!(text, "{} stage", stage.name());
-        match (a, b) {
-            (Ok(a), Ok(b)) => {
-                let _ = writeln!(
-                    text,
-                    "  binding        native                                slot-model"
-                );
-                let bindings: std::collections::BTreeSet<_> = a.slots.keys().chain(b.slots.keys()).collect();
-                for at in bindings {
-                    let name = format!("g{}b{}", at.0, at.1);
-                    let [a, b] = [a, b].map(|slots| slots.slots.get(at).map_or("-".into(), ToString::to_string));
-                    let mark = if a == b { ' ' } else { '>' };
-                    let _ = writeln!(text, "{mark} {name:<14} {a:<37} {b}");
-                }
-                let size = |slot: Option<u32>| slot.map_or("-".into(), |slot| format!("buffer {slot}"));
-                let [a, b] = [a, b].map(|slots| size(slots.sizes_slot));
-                let _ = writeln!(text, "  _buffer_sizes  {a:<37} {b}");
-            }
-            (a, b) => {
-                let words = |answer: &Result<_, String>| answer.as_ref().err().cloned().unwrap_or("accept".into());
-                let _ = writeln!(text, "  native: {}\n  slot-model: {}", words(a), words(b));
-            }
-        }
+/// One stage's slots, a column a reader; a row in which the readers part is marked.
+fn show_stage(answers: &[(&str, &Result<StageSlots, Refusal>)], text: &mut String) {
+    let names = answers
+        .iter()
+        .map(|(name, _)| format!(" {name:<28}"))
+        .collect::<String>();
+    let _ = writeln!(text, "{}", format!("  binding       {names}").trim_end());
+    let each = |cell: &dyn Fn(&StageSlots) -> Option<String>| -> Vec<String> {
+        let answers = answers.iter().map(|(_, answer)| match answer {
+            Ok(slots) => cell(slots).unwrap_or("-".into()),
+            Err(refusal) => refusal.to_string(),
+        });
+        answers.collect()
+    };
+    let taken = answers.iter().filter_map(|(_, answer)| answer.as_ref().ok());
+    let bindings: BTreeSet<_> = taken.flat_map(|slots| slots.slots.keys()).collect();
+    for at in bindings {
+        let cells = each(&|slots| slots.slots.get(at).map(|target| Words(target).to_string()));
+        slot_row(&format!("g{}b{}", at.group, at.binding), &cells, text);
     }
-    text.push('\n');
+    let buffer = |slot: Option<u8>| slot.map(|slot| format!("buffer {slot}"));
+    slot_row("immediates", &each(&|slots| buffer(slots.immediates_slot)), text);
+    slot_row("_buffer_sizes", &each(&|slots| buffer(slots.sizes_slot)), text);
+}
+
+/// A row of [`show_stage`].
+fn slot_row(name: &str, cells: &[String], text: &mut String) {
+    let mark = if cells.iter().all(|cell| *cell == cells[0]) {
+        ' '
+    } else {
+        '>'
+    };
+    let cells: String = cells.iter().map(|cell| format!(" {cell:<28}")).collect();
+    let _ = writeln!(text, "{}", format!("{mark} {name:<14}{cells}").trim_end());
 }

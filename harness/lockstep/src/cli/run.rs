@@ -16,6 +16,7 @@ use crate::gpu::engine::Engine;
 use crate::readers::native::Native;
 use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
+use crate::readers::slot_upstream::SlotUpstream;
 use crate::readers::{StreamReader, replay_js};
 use crate::report::results::{FindingRow, NotRun, Results};
 use crate::report::{terminal, write_html, write_json};
@@ -167,7 +168,10 @@ fn cast(args: &Args, parts: &Parts, plan: &Plan) -> anyhow::Result<Cast> {
         subject: Box::new(|| Box::new(Native::default())),
         references: Vec::new(),
         layout_subject: Box::new(|| Box::new(Native::default())),
-        layout_references: vec![Box::new(|| Box::new(SlotModel))],
+        layout_references: vec![
+            Box::new(|| Box::new(SlotModel)),
+            Box::new(|| Box::new(SlotUpstream::locked())),
+        ],
         engines: Vec::new(),
         not_run: Vec::new(),
     };

@@ -1,6 +1,7 @@
 //! Layout cases out of bytes.
 //!
-//! An entry costs three bytes and a group two or three, since a campaign wants a hundred thousand layouts a second and a fuzzer
+//! A third of the cases are of slots.md section 1 alone; the others have immediates, pulled vertices, binding arrays and external
+//! textures too. An entry costs three bytes and a group two or three, since a campaign wants a hundred thousand layouts a second and a fuzzer
 //! wants each of its bytes to count. Bytes that have run out read as zero, and zero picks what is smallest: no groups, no fault.
 
 use std::num::{NonZeroU32, NonZeroU64};
@@ -13,6 +14,7 @@ use wgpu_types::{
 
 use super::Made;
 use crate::case::{LayoutCase, Platform, Stage, System};
+use crate::readers::layouts::is_extended;
 
 /// A group of a layout: absent, or its entries.
 pub type Group = Option<Vec<BindGroupLayoutEntry>>;
@@ -30,6 +32,11 @@ pub const FAULTS: [&str; 6] = [
 
 /// How often each is chosen, by its place in [`FAULTS`]: seldom those that make a case long.
 const FAULT_WEIGHTS: [usize; 10] = [0, 0, 1, 1, 2, 2, 3, 3, 4, 5];
+/// The same for a case that goes past section 1, where an array or an external texture is no fault.
+const EXTENDED_WEIGHTS: [usize; 6] = [2, 2, 3, 3, 4, 5];
+
+/// Bytes of immediates, where there are some: one word to the most that an adapter of wgpu's offers.
+const IMMEDIATE_SIZES: [u32; 4] = [4, 16, 64, 4096];
 
 /// What the fields of a binding type can hold, for [`binding_type`] to choose from.
 const SAMPLERS: [SamplerBindingType; 3] = [
@@ -122,20 +129,36 @@ const ODD_VERSIONS: [(u32, u32); 8] = [
 /// A pipeline layout and a system, and the faults that were put in.
 pub fn layout_case(u: &mut Unstructured<'_>) -> Result<Made<LayoutCase>> {
     let system = system(u, 0)?;
-    let mut room = [TABLE_SIZES; Stage::ALL.len()];
-    let mut groups = Vec::new();
-    for _ in 0..*u.choose(&GROUP_COUNTS)? {
-        groups.push(group(u, &mut room)?);
-    }
-    let faults = faults(u, &mut groups)?;
-    let case = LayoutCase {
-        groups,
-        immediate_size: 0,
-        vertex_pulling: false,
+    let (immediate_size, vertex_pulling) = extension(u)?;
+    let mut case = LayoutCase {
+        groups: Vec::new(),
+        immediate_size,
+        vertex_pulling,
         system,
         shader: None,
     };
+    let extended = is_extended(&case);
+    let mut room = [TABLE_SIZES; Stage::ALL.len()];
+    if immediate_size > 0 {
+        room.iter_mut().for_each(|stage| stage[BUFFERS] -= 1);
+    }
+    for _ in 0..*u.choose(&GROUP_COUNTS)? {
+        case.groups.push(group(u, extended, &mut room)?);
+    }
+    let faults = faults(u, &mut case)?;
     Ok(Made { case, faults })
+}
+
+/// What goes past section 1 of slots.md, in two thirds of the cases: the immediates' size, and vertex pulling.
+fn extension(u: &mut Unstructured<'_>) -> Result<(u32, bool)> {
+    let choice = u.arbitrary::<u8>()?;
+    let immediates = || IMMEDIATE_SIZES[usize::from(choice) % IMMEDIATE_SIZES.len()];
+    Ok(match choice {
+        0..86 => (0, false),
+        86..160 => (0, true),
+        160..220 => (immediates(), true),
+        220.. => (immediates(), false),
+    })
 }
 
 /// True in about `n` of 256 cases, and never once the bytes have run out.
@@ -193,8 +216,19 @@ pub(super) fn table(ty: &BindingType) -> usize {
     }
 }
 
+/// The slots that an entry takes in each table, arrays and external textures as section 2 of slots.md has them.
+fn slots(entry: &BindGroupLayoutEntry) -> [u16; 3] {
+    let mut slots = [0; 3];
+    match (entry.count, &entry.ty) {
+        (Some(_), _) => slots[BUFFERS] = 1,
+        (None, BindingType::ExternalTexture) => slots = [1, 3, 0],
+        (None, ty) => slots[table(ty)] = 1,
+    }
+    slots
+}
+
 /// One group, absent, empty or with entries.
-fn group(u: &mut Unstructured<'_>, room: &mut Room) -> Result<Group> {
+fn group(u: &mut Unstructured<'_>, extended: bool, room: &mut Room) -> Result<Group> {
     let len = match u.arbitrary::<u8>()? {
         0..32 => return Ok(None),
         32..56 => 0,
@@ -204,7 +238,7 @@ fn group(u: &mut Unstructured<'_>, room: &mut Room) -> Result<Group> {
     };
     let mut entries = Vec::with_capacity(len.into());
     for _ in 0..len {
-        let mut entry = entry(u)?;
+        let mut entry = entry(u, extended)?;
         take_room(room, &mut entry);
         entries.push(entry);
     }
@@ -213,17 +247,35 @@ fn group(u: &mut Unstructured<'_>, room: &mut Room) -> Result<Group> {
     Ok(Some(entries))
 }
 
-/// An entry of any kind, seen by any stages, out of three bytes; it still wants its number.
-fn entry(u: &mut Unstructured<'_>) -> Result<BindGroupLayoutEntry> {
+/// An entry of any kind, seen by any stages, out of three bytes; it still wants its number. Past section 1 of slots.md one in sixteen
+/// is an external texture and two are arrays, one of them with a length of 1.
+fn entry(u: &mut Unstructured<'_>, extended: bool) -> Result<BindGroupLayoutEntry> {
     let mut bytes = [0; 3];
     u.fill_buffer(&mut bytes)?;
     let [kind, detail, seen] = bytes;
+    let (ty, count) = match kind >> 4 {
+        1 if extended => (BindingType::ExternalTexture, None),
+        2 if extended => (array_element(kind, detail, seen), NonZeroU32::MIN.into()),
+        3 if extended => (
+            array_element(kind, detail, seen),
+            NonZeroU32::MIN.saturating_add(detail.into()).into(),
+        ),
+        _ => (binding_type(kind, detail.into(), usize::from(seen >> 5)), None),
+    };
     Ok(BindGroupLayoutEntry {
         binding: 0,
         visibility: ShaderStages::from_bits_retain(u32::from(seen & 31)),
-        ty: binding_type(kind, detail.into(), usize::from(seen >> 5)),
-        count: None,
+        ty,
+        count,
     })
+}
+
+/// Any type, external textures too: upstream lays an array of them out as any other.
+fn array_element(kind: u8, detail: u8, seen: u8) -> BindingType {
+    match detail {
+        255 => BindingType::ExternalTexture,
+        _ => binding_type(kind, detail.into(), usize::from(seen >> 5)),
+    }
 }
 
 /// The binding type that the numbers stand for; every one has some.
@@ -259,14 +311,15 @@ fn buffer(ty: BufferBindingType, detail: usize) -> BindingType {
 
 /// Takes the entry's slots, and hides it from each stage whose table is full.
 fn take_room(room: &mut Room, entry: &mut BindGroupLayoutEntry) {
-    let table = table(&entry.ty);
+    let taken = slots(entry);
     for (stage, room) in Stage::ALL.into_iter().zip(room) {
         if !entry.visibility.contains(stage.visibility()) {
             continue;
         }
-        match room[table].checked_sub(1) {
-            Some(left) => room[table] = left,
-            None => entry.visibility.remove(stage.visibility()),
+        if room.iter().zip(&taken).all(|(left, taken)| left >= taken) {
+            room.iter_mut().zip(&taken).for_each(|(left, taken)| *left -= taken);
+        } else {
+            entry.visibility.remove(stage.visibility());
         }
     }
 }
@@ -326,13 +379,18 @@ pub(super) fn shuffle<T>(u: &mut Unstructured<'_>, items: &mut [T]) -> Result<()
 }
 
 /// Puts in one or two faults in a quarter of the cases, and names them.
-fn faults(u: &mut Unstructured<'_>, groups: &mut Vec<Group>) -> Result<Vec<&'static str>> {
+fn faults(u: &mut Unstructured<'_>, case: &mut LayoutCase) -> Result<Vec<&'static str>> {
     if !chance(u, 64)? {
         return Ok(Vec::new());
     }
-    let mut chosen = vec![*u.choose(&FAULT_WEIGHTS)?];
+    let weights: &[usize] = if is_extended(case) {
+        &EXTENDED_WEIGHTS
+    } else {
+        &FAULT_WEIGHTS
+    };
+    let mut chosen = vec![*u.choose(weights)?];
     if chance(u, 64)? {
-        chosen.push(*u.choose(&FAULT_WEIGHTS)?);
+        chosen.push(*u.choose(weights)?);
     }
     chosen.sort_unstable();
     chosen.dedup();
@@ -341,20 +399,27 @@ fn faults(u: &mut Unstructured<'_>, groups: &mut Vec<Group>) -> Result<Vec<&'sta
         chosen.pop();
     }
     for &fault in &chosen {
-        put_in(u, FAULTS[fault], groups)?;
+        put_in(u, FAULTS[fault], case)?;
     }
     Ok(chosen.into_iter().map(|fault| FAULTS[fault]).collect())
 }
 
-fn put_in(u: &mut Unstructured<'_>, fault: &str, groups: &mut Vec<Group>) -> Result<()> {
+fn put_in(u: &mut Unstructured<'_>, fault: &str, case: &mut LayoutCase) -> Result<()> {
+    let extended = is_extended(case);
+    let immediates = usize::from(case.immediate_size > 0);
+    let groups = &mut case.groups;
     match fault {
         "binding-array" => some_entry(u, groups)?.count = NonZeroU32::new(1 + u32::from(u.arbitrary::<u8>()? % 16)),
         "external-texture" => some_entry(u, groups)?.ty = BindingType::ExternalTexture,
-        "duplicate-binding" => duplicate(u, groups)?,
+        "duplicate-binding" => duplicate(u, groups, extended)?,
         "too-many-groups" => {
             let len = u.int_in_range(9..=12)?;
             while groups.len() < len {
-                groups.push(if chance(u, 64)? { None } else { Some(vec![entry(u)?]) });
+                groups.push(if chance(u, 64)? {
+                    None
+                } else {
+                    Some(vec![entry(u, extended)?])
+                });
             }
         }
         "slot-over-255" => {
@@ -371,7 +436,7 @@ fn put_in(u: &mut Unstructured<'_>, fault: &str, groups: &mut Vec<Group>) -> Res
                 },
                 0,
             );
-            let count = 256 - buffers(groups, stage).min(255);
+            let count = 256 - (immediates + buffers(groups, stage)).min(255);
             fill(groups, ty, stage, count);
         }
     }
@@ -382,7 +447,7 @@ fn put_in(u: &mut Unstructured<'_>, fault: &str, groups: &mut Vec<Group>) -> Res
 fn some_group<'g>(u: &mut Unstructured<'_>, groups: &'g mut Vec<Group>) -> Result<&'g mut Vec<BindGroupLayoutEntry>> {
     let filled = |group: &Group| group.as_ref().is_some_and(|entries| !entries.is_empty());
     if !groups.iter().any(filled) {
-        let group = Some(vec![entry(u)?]);
+        let group = Some(vec![entry(u, false)?]);
         match groups.last_mut() {
             Some(last) => *last = group,
             None => groups.push(group),
@@ -400,7 +465,7 @@ fn some_entry<'g>(u: &mut Unstructured<'_>, groups: &'g mut Vec<Group>) -> Resul
 }
 
 /// Lists one binding number twice: the same entry again, or another one.
-fn duplicate(u: &mut Unstructured<'_>, groups: &mut Vec<Group>) -> Result<()> {
+fn duplicate(u: &mut Unstructured<'_>, groups: &mut Vec<Group>, extended: bool) -> Result<()> {
     let entries = some_group(u, groups)?;
     let first = entries[u.choose_index(entries.len())?];
     let second = if chance(u, 64)? {
@@ -408,7 +473,7 @@ fn duplicate(u: &mut Unstructured<'_>, groups: &mut Vec<Group>) -> Result<()> {
     } else {
         BindGroupLayoutEntry {
             binding: first.binding,
-            ..entry(u)?
+            ..entry(u, extended)?
         }
     };
     let place = u.int_in_range(0..=entries.len())?;
@@ -436,13 +501,14 @@ fn fill(groups: &mut Vec<Group>, ty: BindingType, visibility: ShaderStages, coun
     }));
 }
 
-/// How many buffer slots the bindings take in a stage; an array and an external texture take one each.
+/// How many buffer slots the bindings take in a stage.
 fn buffers(groups: &[Group], stage: ShaderStages) -> usize {
-    let takes = |entry: &&BindGroupLayoutEntry| {
-        let single = table(&entry.ty) == BUFFERS || entry.ty == BindingType::ExternalTexture;
-        entry.visibility.contains(stage) && (single || entry.count.is_some())
-    };
-    groups.iter().flatten().flatten().filter(takes).count()
+    let seen = groups
+        .iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.visibility.contains(stage));
+    seen.map(|entry| usize::from(slots(entry)[BUFFERS])).sum()
 }
 
 #[cfg(test)]
@@ -477,15 +543,6 @@ mod tests {
         })
     }
 
-    /// The slots that an entry takes in a table, arrays and external textures as slots.md section 2 has them.
-    fn slots(entry: &BindGroupLayoutEntry, wanted: usize) -> usize {
-        match (entry.count, entry.ty) {
-            (Some(_), _) => usize::from(wanted == BUFFERS),
-            (None, BindingType::ExternalTexture) => [1, 3, 0][wanted],
-            (None, ty) => usize::from(table(&ty) == wanted),
-        }
-    }
-
     fn is_storage(entry: &BindGroupLayoutEntry) -> bool {
         matches!(
             entry.ty,
@@ -500,8 +557,11 @@ mod tests {
     fn most_slots(case: &LayoutCase) -> usize {
         let taken = |stage: Stage, wanted: usize| {
             let seen = || entries(case).filter(move |entry| entry.visibility.contains(stage.visibility()));
-            let sizes = wanted == BUFFERS && seen().any(is_storage);
-            seen().map(|entry| slots(entry, wanted)).sum::<usize>() + usize::from(sizes)
+            let pulls = stage == Stage::Vertex && case.vertex_pulling;
+            let sizes = wanted == BUFFERS && (pulls || seen().any(is_storage));
+            let immediates = wanted == BUFFERS && case.immediate_size > 0;
+            let bindings: usize = seen().map(|entry| usize::from(slots(entry)[wanted])).sum();
+            bindings + usize::from(sizes) + usize::from(immediates)
         };
         let tables = [BUFFERS, TEXTURES, SAMPLERS_TABLE];
         Stage::ALL
@@ -546,11 +606,13 @@ mod tests {
         for index in 0..CASES {
             let Made { case, faults: named } = case(index);
             let has = |fault| named.contains(&fault);
-            assert_eq!(has("binding-array"), entries(&case).any(|entry| entry.count.is_some()));
-            assert_eq!(
-                has("external-texture"),
-                entries(&case).any(|entry| entry.ty == BindingType::ExternalTexture)
-            );
+            let arrays = entries(&case).any(|entry| entry.count.is_some());
+            let external = entries(&case).any(|entry| entry.ty == BindingType::ExternalTexture);
+            if is_extended(&case) {
+                assert!(!has("binding-array") && !has("external-texture"));
+            } else {
+                assert_eq!((has("binding-array"), has("external-texture")), (arrays, external));
+            }
             assert_eq!(has("duplicate-binding"), has_duplicate(&case));
             assert_eq!(has("too-many-groups"), case.groups.len() > 8);
             let over = has("slot-over-255") || has("sizes-slot-over-255");

@@ -10,10 +10,11 @@ use super::slots;
 use crate::case::StreamCase;
 use crate::generators::streams::stream_case;
 use crate::generators::{layout, raw};
-use crate::readers::native::Native;
-use crate::readers::slot_model::SlotModel;
 use crate::readers::ask;
 use crate::readers::layouts::LayoutReader;
+use crate::readers::native::Native;
+use crate::readers::slot_model::SlotModel;
+use crate::readers::slot_upstream::SlotUpstream;
 
 /// Any bytes as a blob, with the table and the grants of a raw case. Panics when something does not hold.
 pub fn blob(bytes: &[u8]) {
@@ -52,7 +53,7 @@ fn check_stream(case: &StreamCase) {
     );
 }
 
-/// Any bytes as the layout generator's choices. Panics when `mslmap` and the slot model part.
+/// Any bytes as the layout generator's choices. Panics when `mslmap` parts from the slot model or from wgpu-hal's own function.
 pub fn layout(bytes: &[u8]) {
     let Ok(made) = layout::layout_case(&mut Unstructured::new(bytes)) else {
         return;
@@ -60,4 +61,7 @@ pub fn layout(bytes: &[u8]) {
     let native = LayoutReader::answer(&mut Native::default(), &made.case);
     let model = SlotModel.answer(&made.case);
     assert_eq!(slots::compare(&native, &model).parted, []);
+    let mut upstream = SlotUpstream::locked();
+    let own = upstream.answer(&made.case);
+    assert_eq!(upstream.compare(&made.case, &native, &own).parted, []);
 }

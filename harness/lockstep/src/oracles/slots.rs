@@ -182,15 +182,13 @@ fn tolerated(
         // It ignores an absent group past the eighth.
         Refusal::TooManyGroups => {
             let present = case.groups.iter().skip(mslmap::MAX_GROUPS).any(Option::is_some);
-            (
-                Line::TooManyGroups,
-                present == (*upstream == Err(Refusal::Panic)),
-            )
+            (Line::TooManyGroups, present == (*upstream == Err(Refusal::Panic)))
         }
         Refusal::Duplicate(..) => (Line::DuplicateBinding, answer.is_some()),
         Refusal::BindingArray(..) | Refusal::ExternalTexture(..) => (Line::BeyondTheSeed, answer.is_some()),
         Refusal::Slot(table, group, binding) => {
-            let truncated = answer.is_some_and(|answer| is_truncated(table, (group, binding), case, subject, answer, stage));
+            let truncated =
+                answer.is_some_and(|answer| is_truncated(table, (group, binding), case, subject, answer, stage));
             (Line::SlotTruncated, truncated)
         }
         // The first over 255 is 256.
@@ -198,7 +196,7 @@ fn tolerated(
             Line::SizesSlotTruncated,
             answer.is_some_and(|answer| answer.sizes_slot == Some(0)),
         ),
-        Refusal::Stage | Refusal::Panic => return None,
+        Refusal::Stage | Refusal::OutOfMemory | Refusal::Panic => return None,
     })
 }
 

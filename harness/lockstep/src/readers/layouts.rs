@@ -113,6 +113,9 @@ pub enum Refusal {
     /// The sizes slot is over 255.
     #[error("_buffer_sizes past slot 255")]
     SizesSlot,
+    /// wgpu-hal 29's word for a stage with more resources than Metal's tables.
+    #[error("out of memory")]
+    OutOfMemory,
     /// The reader panicked, as wgpu-hal does over too many groups.
     #[error("a panic")]
     Panic,
@@ -129,6 +132,7 @@ impl Refusal {
             Refusal::ExternalTexture(..) => "external texture",
             Refusal::Slot(..) => "slot past 255",
             Refusal::SizesSlot => "_buffer_sizes past slot 255",
+            Refusal::OutOfMemory => "out of memory",
             Refusal::Panic => "a panic",
         }
     }

@@ -11,6 +11,7 @@ pub mod protocol;
 pub mod replay_js;
 pub mod serve;
 pub mod slot_model;
+pub mod slot_upstream;
 
 use crate::case::{BufferFacts, StreamCase, buffer_facts};
 use crate::gpu::calls::Row;

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ledger::LedgerRow;
+
 /// The version of the JSON report.
-pub const RESULTS_FORMAT: u32 = 1;
+pub const RESULTS_FORMAT: u32 = 2;
 
 /// A whole campaign.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +32,8 @@ pub struct Results {
     pub lanes: Vec<Lane>,
     /// Who was compared with whom, aspect by aspect.
     pub comparisons: Vec<Comparison>,
+    /// The lines of `reference/LEDGER.md`.
+    pub ledger: Vec<LedgerRow>,
     /// Translations by naga, checked.
     pub msl: Msl,
     /// One row an engine.

@@ -4,6 +4,7 @@ use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
 
 use super::figures::{Tone, by_count, cases, count, percent, plain, rate, span, thousands, verdict};
 use super::results::{Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Results};
+use crate::ledger::LedgerRow;
 
 /// Columns that the summary keeps to; a command to copy may be longer.
 const WIDTH: usize = 100;
@@ -36,6 +37,7 @@ pub fn summary(results: &Results, color: bool) -> String {
     let mut out = vec![head(results, paint)];
     section(&mut out, paint, "Cases", lanes(results, paint));
     section(&mut out, paint, "Comparisons", comparisons(&results.comparisons, paint));
+    section(&mut out, paint, "LEDGER", ledger(&results.ledger, paint));
     section(&mut out, paint, "MSL", msl(results, paint));
     section(&mut out, paint, "GPU", gpu(&results.engines, paint));
     section(&mut out, paint, "Coverage", coverage(&results.coverage.grids, paint));
@@ -168,6 +170,26 @@ fn comparisons(comparisons: &[Comparison], paint: Paint) -> Vec<String> {
         ]
     });
     table(std::iter::once(titles).chain(rows), "llrrrr")
+}
+
+/// Each line of the ledger: it must have occurred as often as it could.
+fn ledger(lines: &[LedgerRow], paint: Paint) -> Vec<String> {
+    if lines.iter().all(|line| line.could == 0) {
+        return vec![paint.tone(Tone::Caution, "nothing was compared with wgpu-hal's own functions")];
+    }
+    let titles = ["known divergence", "could occur", "occurred", "did not"]
+        .map(str::to_owned)
+        .to_vec();
+    let rows = lines.iter().map(|line| {
+        let missing = line.could - line.occurred.min(line.could);
+        vec![
+            line.name.clone(),
+            thousands(line.could),
+            thousands(line.occurred),
+            paint.unwanted(missing),
+        ]
+    });
+    table(std::iter::once(titles).chain(rows), "lrrr")
 }
 
 fn msl(results: &Results, paint: Paint) -> Vec<String> {
