@@ -11,7 +11,7 @@
 //! ([`StageLayout::sizes_slot`]), and [`runtime_array_bindings`] says which bindings' byte sizes it holds.
 //!
 //! The crate computes; it calls no Metal and behaves alike on every system. The rules are those of `reference/slots.md`
-//! ("the spec" below), sections 1 and 3, read from wgpu-hal 30.0.2: `metal/device.rs` (`create_pipeline_layout`,
+//! ("the spec" below), sections 1 to 3, read from wgpu-hal 30.0.2: `metal/device.rs` (`create_pipeline_layout`,
 //! `create_bind_group`, `load_shader`) and `metal/adapter.rs` (`PrivateCapabilities::new`).
 #![forbid(unsafe_code)]
 
@@ -23,6 +23,6 @@ mod version;
 
 pub use options::base_options;
 pub use runtime_arrays::{RuntimeArrayError, runtime_array_bindings};
-pub use slots::{Counts, Kind, dynamic_offsets, entry_kind, group_slots, is_storage_buffer, sort_entries};
-pub use stage_layout::{LayoutError, MAX_GROUPS, StageLayout};
+pub use slots::{Counts, EntrySlots, Kind, dynamic_offsets, entry_kind, group_slots, is_storage_buffer, sort_entries};
+pub use stage_layout::{Extension, LayoutError, MAX_GROUPS, STAGES, StageLayout};
 pub use version::{OsVersion, Platform, compile_language_version, language_version, preserve_invariance};

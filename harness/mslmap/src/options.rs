@@ -32,16 +32,19 @@ impl StageLayout {
     /// The options that make naga write one entry point of this layout's stage, with this layout's slots.
     ///
     /// The first part is [`base_options`] with the layout's map under that name alone; the caller sets its `lang_version`.
-    /// The second selects the entry point by stage and name: naga writes no other, and fails as a whole when there is none.
+    /// The second selects the entry point by stage and name: naga writes no other, and fails as a whole when there is none. It
+    /// says whether vertices are pulled; the caller sets what only a render pipeline knows, the `vertex_buffer_mappings` and
+    /// `allow_and_force_point_size`.
+    ///
     /// A resource that the entry point uses and the layout lacks, or has in another table, is not such a failure: naga then
     /// succeeds but writes no entry point, and `TranslationInfo::entry_point_names` holds the error in its place. When the
     /// sizes slot is missing as well, that is the one error it holds.
     ///
-    /// Source: section 3 of the spec (`load_shader`).
+    /// Source: sections 2 and 3 of the spec (`load_shader`).
     pub fn options(&self, entry_point: &str) -> (Options, PipelineOptions) {
         let resources = EntryPointResources {
             resources: self.resources.clone(),
-            immediates_buffer: None,
+            immediates_buffer: self.immediates_slot,
             sizes_buffer: self.sizes_slot,
         };
         let options = Options {
@@ -50,6 +53,12 @@ impl StageLayout {
         };
         let pipeline_options = PipelineOptions {
             entry_point: Some((self.stage, entry_point.to_owned())),
+            vertex_pulling_transform: self.vertex_pulling,
+            binding_array_length_map: self
+                .binding_array_lengths
+                .iter()
+                .map(|(&at, &count)| (at, count))
+                .collect(),
             ..PipelineOptions::default()
         };
         (options, pipeline_options)

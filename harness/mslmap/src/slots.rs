@@ -1,5 +1,6 @@
 //! One bind group: which table each entry takes a slot in, and which slot, counted from the group's first.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use naga::ShaderStage;
@@ -100,37 +101,63 @@ pub fn is_storage_buffer(entry: &BindGroupLayoutEntry) -> bool {
 /// Slots and dynamic offsets are given in binding order, so that they never depend on the order in which the caller listed
 /// the entries. wgpu-core hands wgpu-hal its entries sorted.
 pub fn sort_entries(entries: &[BindGroupLayoutEntry]) -> Vec<BindGroupLayoutEntry> {
+    in_binding_order(entries).into_owned()
+}
+
+/// The entries as [`sort_entries`] has them, copied only when they are listed in another order.
+pub(crate) fn in_binding_order(entries: &[BindGroupLayoutEntry]) -> Cow<'_, [BindGroupLayoutEntry]> {
+    if is_sorted(entries) {
+        return Cow::Borrowed(entries);
+    }
     let mut sorted = entries.to_vec();
     sorted.sort_by_key(|entry| entry.binding);
-    sorted
+    Cow::Owned(sorted)
+}
+
+/// The first slot that an entry takes in each table, counted from the group's first slot of that table; none in every table
+/// when the stage does not see the entry.
+///
+/// An external texture alone takes slots in two tables: its planes stand at `texture` and the two slots after it, its
+/// parameters at `buffer`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct EntrySlots {
+    /// The slot in the buffer table.
+    pub buffer: Option<u32>,
+    /// The slot in the texture table.
+    pub texture: Option<u32>,
+    /// The slot in the sampler table.
+    pub sampler: Option<u32>,
 }
 
 /// The slots that the entries of one bind group layout take in a stage.
 ///
-/// The first part of the answer has one item for each entry, in the order passed: the entry's slot in the table that
-/// [`entry_kind`] names, counted from the group's first slot of that table; none when the stage does not see the entry, or
-/// when the entry has no single table. The second part is the number of slots that the group takes in each table.
+/// The first part of the answer has one item for each entry, in the order passed. The second part is the number of slots
+/// that the group takes in each table.
 ///
 /// Slots are numbered in binding order even when the entries are passed in another, so that the base of the group
 /// ([`StageLayout::group_base`](crate::StageLayout::group_base)) plus the slot is always the slot of
-/// [`StageLayout::resources`](crate::StageLayout::resources). A visible external texture counts three textures (its planes)
-/// and one buffer (its parameters), although it gets no slot here.
+/// [`StageLayout::resources`](crate::StageLayout::resources). An encoder binds the i-th slot that the group takes in a table at
+/// the base plus i.
 ///
 /// Nothing is refused: duplicate numbers are placed one after the other, counts may exceed what a table holds, and a ray
 /// tracing stage is treated as any other. Time is n log n, or linear for sorted entries.
 ///
 /// Source: sections 1 and 2 of the spec (`create_bind_group`'s per-stage counters).
-pub fn group_slots(entries: &[BindGroupLayoutEntry], stage: ShaderStage) -> (Vec<Option<u32>>, Counts) {
-    let mut slots = vec![None; entries.len()];
+pub fn group_slots(entries: &[BindGroupLayoutEntry], stage: ShaderStage) -> (Vec<EntrySlots>, Counts) {
+    let seen = stage_bit(stage);
+    let mut slots = vec![EntrySlots::default(); entries.len()];
     let mut next = Counts::default();
-    for index in binding_order(entries) {
-        let entry = &entries[index];
-        if is_visible(entry, stage) {
-            let kind = entry_kind(entry);
-            slots[index] = next.in_table(kind);
-            next = next.plus(slots_taken(kind));
+    for_each_in_binding_order(entries, |index, entry| {
+        if entry.visibility.contains(seen) {
+            let taken = slots_taken(entry);
+            slots[index] = EntrySlots {
+                buffer: (taken.buffers > 0).then_some(next.buffers),
+                texture: (taken.textures > 0).then_some(next.textures),
+                sampler: (taken.samplers > 0).then_some(next.samplers),
+            };
+            next = next.plus(taken);
         }
-    }
+    });
     (slots, next)
 }
 
@@ -141,18 +168,19 @@ pub fn group_slots(entries: &[BindGroupLayoutEntry], stage: ShaderStage) -> (Vec
 /// a binding array takes none. Nothing is refused. Source: section 2 of the spec (`create_bind_group`'s `dynamic_index`).
 pub fn dynamic_offsets(entries: &[BindGroupLayoutEntry]) -> Vec<Option<u32>> {
     let mut offsets = vec![None; entries.len()];
-    let dynamic = binding_order(entries)
-        .into_iter()
-        .filter(|&index| entries[index].count.is_none() && entries[index].ty.has_dynamic_offset());
-    for (offset, index) in (0u32..).zip(dynamic) {
-        offsets[index] = Some(offset);
-    }
+    let mut next = 0;
+    for_each_in_binding_order(entries, |index, entry| {
+        if entry.count.is_none() && entry.ty.has_dynamic_offset() {
+            offsets[index] = Some(next);
+            next += 1;
+        }
+    });
     offsets
 }
 
-/// Whether the stage sees the entry: the test that upstream makes with `map_naga_stage`.
-pub(crate) fn is_visible(entry: &BindGroupLayoutEntry, stage: ShaderStage) -> bool {
-    entry.visibility.contains(match stage {
+/// The stage's bit of a visibility (upstream's `map_naga_stage`).
+pub(crate) fn stage_bit(stage: ShaderStage) -> ShaderStages {
+    match stage {
         ShaderStage::Vertex => ShaderStages::VERTEX,
         ShaderStage::Fragment => ShaderStages::FRAGMENT,
         ShaderStage::Compute => ShaderStages::COMPUTE,
@@ -162,20 +190,31 @@ pub(crate) fn is_visible(entry: &BindGroupLayoutEntry, stage: ShaderStage) -> bo
         ShaderStage::AnyHit => ShaderStages::ANY_HIT,
         ShaderStage::ClosestHit => ShaderStages::CLOSEST_HIT,
         ShaderStage::Miss => ShaderStages::MISS,
-    })
+    }
 }
 
-/// The places of the entries in binding order.
-fn binding_order(entries: &[BindGroupLayoutEntry]) -> Vec<usize> {
+fn is_sorted(entries: &[BindGroupLayoutEntry]) -> bool {
+    entries.is_sorted_by_key(|entry| entry.binding)
+}
+
+/// Visits the entries in binding order, each with its place in the list.
+fn for_each_in_binding_order(entries: &[BindGroupLayoutEntry], mut visit: impl FnMut(usize, &BindGroupLayoutEntry)) {
+    if is_sorted(entries) {
+        entries
+            .iter()
+            .enumerate()
+            .for_each(|(index, entry)| visit(index, entry));
+        return;
+    }
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|&index| entries[index].binding);
-    order
+    order.into_iter().for_each(|index| visit(index, &entries[index]));
 }
 
-/// The slots that a visible entry of the kind takes.
-fn slots_taken(kind: Kind) -> Counts {
+/// The slots that a visible entry takes.
+pub(crate) fn slots_taken(entry: &BindGroupLayoutEntry) -> Counts {
     let none = Counts::default();
-    match kind {
+    match entry_kind(entry) {
         Kind::Buffer => Counts { buffers: 1, ..none },
         Kind::Texture => Counts { textures: 1, ..none },
         Kind::Sampler => Counts { samplers: 1, ..none },

@@ -1,17 +1,37 @@
 //! One stage of a whole pipeline layout.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use naga::back::msl::{BindSamplerTarget, BindTarget, Slot};
+use naga::back::msl::{BindExternalTextureTarget, BindSamplerTarget, BindTarget, Slot};
 use naga::{ResourceBinding, ShaderStage};
 use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, StorageTextureAccess};
 
-use crate::slots::{Counts, Kind, entry_kind, group_slots, is_storage_buffer, is_visible, sort_entries};
+use crate::slots::{Counts, Kind, entry_kind, in_binding_order, is_storage_buffer, slots_taken, stage_bit};
 
 /// The most bind groups that a pipeline layout may have, absent ones counted: wgpu-hal's `MAX_BIND_GROUPS`.
 pub const MAX_GROUPS: usize = 8;
 
-/// Where one shader stage finds its resources under one pipeline layout. Made by [`StageLayout::new`].
+/// The stages that have a layout (wgpu-hal's `NAGA_STAGES`).
+pub const STAGES: [ShaderStage; 5] = [
+    ShaderStage::Vertex,
+    ShaderStage::Fragment,
+    ShaderStage::Compute,
+    ShaderStage::Task,
+    ShaderStage::Mesh,
+];
+
+/// What a pipeline layout has beyond its bind groups. The default has none of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Extension {
+    /// The byte size of the immediates, as in the pipeline layout's descriptor; 0 for none. More bytes take no more slots.
+    pub immediate_size: u32,
+    /// Whether vertex shaders fetch their vertices from buffers themselves, as wgpu-hal always has it.
+    pub vertex_pulling: bool,
+}
+
+/// Where one shader stage finds its resources under one pipeline layout. Made by [`StageLayout::new`],
+/// [`StageLayout::extended`] or [`StageLayout::all_stages`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StageLayout {
@@ -22,9 +42,15 @@ pub struct StageLayout {
     /// For each group, the first slot of the group in each table; none for an absent group. A group without entries has the
     /// base of the next one.
     pub group_base: Vec<Option<Counts>>,
+    /// The buffer slot of the immediates: 0, before the first group. None when the layout has no immediates.
+    pub immediates_slot: Option<u8>,
     /// The buffer slot of naga's `_buffer_sizes` argument: the first after the bindings. None when the stage sees no storage
-    /// buffer.
+    /// buffer, unless it is a vertex stage that pulls its vertices.
     pub sizes_slot: Option<u8>,
+    /// The `count` of each binding array of storage buffers, whether the stage sees it or not.
+    pub binding_array_lengths: BTreeMap<ResourceBinding, u32>,
+    /// [`Extension::vertex_pulling`], for every stage.
+    pub vertex_pulling: bool,
 }
 
 impl StageLayout {
@@ -32,7 +58,7 @@ impl StageLayout {
     ///
     /// `groups` holds the entries of each bind group layout, in any order; `None` is an absent group. Each table is numbered
     /// from 0 over the bindings that the stage sees, group after group, in binding order. Time is n log n in the number of
-    /// entries.
+    /// entries, or linear when they are listed in binding order.
     ///
     /// # Errors
     ///
@@ -49,69 +75,46 @@ impl StageLayout {
     /// Source: section 1 of the spec (`create_pipeline_layout`, which truncates slots and takes a duplicate's last entry
     /// where this refuses).
     pub fn new(groups: &[Option<&[BindGroupLayoutEntry]>], stage: ShaderStage) -> Result<StageLayout, LayoutError> {
-        if !is_supported(stage) {
-            return Err(LayoutError::UnsupportedStage(stage));
-        }
-        if groups.len() > MAX_GROUPS {
-            return Err(LayoutError::TooManyGroups { count: groups.len() });
-        }
-        let groups: Vec<Option<Vec<BindGroupLayoutEntry>>> =
-            groups.iter().map(|entries| entries.map(sort_entries)).collect();
-        // All of step 3 comes before any slot, so that what a layout may hold does not depend on the stage.
-        for (group, entries) in (0u32..).zip(&groups) {
-            check_entries(group, entries.as_deref().unwrap_or_default())?;
-        }
-        let mut layout = StageLayout {
-            stage,
-            resources: BTreeMap::new(),
-            group_base: Vec::new(),
-            sizes_slot: None,
-        };
-        let mut next = Counts::default();
-        for (group, entries) in (0u32..).zip(&groups) {
-            layout.group_base.push(entries.as_ref().map(|_| next));
-            next = next.plus(layout.place_group(group, entries.as_deref().unwrap_or_default(), next)?);
-        }
-        if groups
-            .iter()
-            .flatten()
-            .flatten()
-            .any(|entry| is_storage_buffer(entry) && is_visible(entry, stage))
-        {
-            let slot = Slot::try_from(next.buffers).map_err(|_| LayoutError::SizesSlotTooHigh { stage })?;
-            layout.sizes_slot = Some(slot);
-        }
-        Ok(layout)
+        check_stage(stage)?;
+        let groups = groups_in_binding_order(groups)?;
+        check_bindings(&groups, without_arrays_and_external_textures)?;
+        lay_out(&groups, stage, Extension::default())
     }
 
-    /// Adds the resources of one group, whose entries are sorted, from `base` on, and returns the slots that they take.
-    fn place_group(
-        &mut self,
-        group: u32,
-        entries: &[BindGroupLayoutEntry],
-        base: Counts,
-    ) -> Result<Counts, LayoutError> {
-        let (slots, taken) = group_slots(entries, self.stage);
-        for (entry, slot) in entries.iter().zip(slots) {
-            let table = entry_kind(entry);
-            let (Some(first), Some(offset)) = (base.in_table(table), slot) else {
-                continue;
-            };
-            let slot = Slot::try_from(first.saturating_add(offset)).map_err(|_| LayoutError::SlotTooHigh {
-                stage: self.stage,
-                table,
-                group,
-                binding: entry.binding,
-            })?;
-            self.resources.insert(
-                ResourceBinding {
-                    group,
-                    binding: entry.binding,
-                },
-                target(entry, slot),
-            );
-        }
-        Ok(taken)
+    /// As [`StageLayout::new`], with binding arrays, external textures, immediates and vertex pulling as well: all that
+    /// wgpu-hal lays out, which always has `vertex_pulling`.
+    ///
+    /// Immediates take buffer slot 0, before the first group. A binding array takes one buffer slot, whatever its elements
+    /// are, and is not mutable. An external texture takes three texture slots in a row and one buffer slot. A vertex stage
+    /// that pulls its vertices always has a sizes slot.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`StageLayout::new`] in the same order, but for the two that refuse arrays and external textures. Of an
+    /// external texture whose slots are too high in both tables, the texture table is named.
+    ///
+    /// Source: sections 1 and 2 of the spec (`create_pipeline_layout`).
+    pub fn extended(
+        groups: &[Option<&[BindGroupLayoutEntry]>],
+        stage: ShaderStage,
+        extension: Extension,
+    ) -> Result<StageLayout, LayoutError> {
+        check_stage(stage)?;
+        let groups = groups_in_binding_order(groups)?;
+        check_bindings(&groups, |_, _| Ok(()))?;
+        lay_out(&groups, stage, extension)
+    }
+
+    /// [`StageLayout::extended`] for each of [`STAGES`], in that order: the same answers and errors, sorted and checked once.
+    pub fn all_stages(
+        groups: &[Option<&[BindGroupLayoutEntry]>],
+        extension: Extension,
+    ) -> [Result<StageLayout, LayoutError>; STAGES.len()] {
+        let checked = groups_in_binding_order(groups).and_then(|groups| {
+            check_bindings(&groups, |_, _| Ok(()))?;
+            Ok(groups)
+        });
+        STAGES.map(|stage| lay_out(checked.as_ref().map_err(Clone::clone)?, stage, extension))
     }
 }
 
@@ -171,14 +174,57 @@ pub enum LayoutError {
     },
 }
 
-/// Whether wgpu-hal's Metal backend lays out the stage (its `NAGA_STAGES`).
-fn is_supported(stage: ShaderStage) -> bool {
-    match stage {
-        ShaderStage::Vertex | ShaderStage::Fragment | ShaderStage::Compute | ShaderStage::Task | ShaderStage::Mesh => {
-            true
-        }
-        ShaderStage::RayGeneration | ShaderStage::AnyHit | ShaderStage::ClosestHit | ShaderStage::Miss => false,
+/// The groups of a layout, their entries in binding order.
+type Groups<'a> = [Option<Cow<'a, [BindGroupLayoutEntry]>>];
+
+fn check_stage(stage: ShaderStage) -> Result<(), LayoutError> {
+    if STAGES.contains(&stage) {
+        Ok(())
+    } else {
+        Err(LayoutError::UnsupportedStage(stage))
     }
+}
+
+fn groups_in_binding_order<'a>(
+    groups: &[Option<&'a [BindGroupLayoutEntry]>],
+) -> Result<Vec<Option<Cow<'a, [BindGroupLayoutEntry]>>>, LayoutError> {
+    if groups.len() > MAX_GROUPS {
+        return Err(LayoutError::TooManyGroups { count: groups.len() });
+    }
+    Ok(groups.iter().map(|entries| entries.map(in_binding_order)).collect())
+}
+
+/// Refuses the first binding that is there more than once or that `check` refuses. All bindings are looked at before any
+/// gets a slot, so that what a layout may hold does not depend on the stage.
+fn check_bindings(
+    groups: &Groups<'_>,
+    check: impl Fn(ResourceBinding, &BindGroupLayoutEntry) -> Result<(), LayoutError>,
+) -> Result<(), LayoutError> {
+    for (group, entries) in (0u32..).zip(groups) {
+        let entries = entries.as_deref().unwrap_or_default();
+        for (index, entry) in entries.iter().enumerate() {
+            let binding = entry.binding;
+            if entries.get(index + 1).is_some_and(|next| next.binding == binding) {
+                return Err(LayoutError::DuplicateBinding { group, binding });
+            }
+            check(ResourceBinding { group, binding }, entry)?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what the rule of section 1 of the spec has no place for.
+fn without_arrays_and_external_textures(
+    ResourceBinding { group, binding }: ResourceBinding,
+    entry: &BindGroupLayoutEntry,
+) -> Result<(), LayoutError> {
+    if entry.count.is_some() {
+        return Err(LayoutError::BindingArray { group, binding });
+    }
+    if entry.ty == BindingType::ExternalTexture {
+        return Err(LayoutError::ExternalTexture { group, binding });
+    }
+    Ok(())
 }
 
 /// The stage in words.
@@ -196,37 +242,86 @@ fn stage_name(stage: ShaderStage) -> &'static str {
     }
 }
 
-/// Refuses what a group may not hold, the first in binding order; `entries` are sorted.
-fn check_entries(group: u32, entries: &[BindGroupLayoutEntry]) -> Result<(), LayoutError> {
-    for (index, entry) in entries.iter().enumerate() {
-        let binding = entry.binding;
-        if entries.get(index + 1).is_some_and(|next| next.binding == binding) {
-            return Err(LayoutError::DuplicateBinding { group, binding });
-        }
-        if entry.count.is_some() {
-            return Err(LayoutError::BindingArray { group, binding });
-        }
-        if matches!(entry.ty, BindingType::ExternalTexture) {
-            return Err(LayoutError::ExternalTexture { group, binding });
+/// Gives every binding its slots; the groups are checked.
+fn lay_out(groups: &Groups<'_>, stage: ShaderStage, extension: Extension) -> Result<StageLayout, LayoutError> {
+    let has_immediates = extension.immediate_size > 0;
+    let mut layout = StageLayout {
+        stage,
+        resources: BTreeMap::new(),
+        group_base: Vec::with_capacity(groups.len()),
+        immediates_slot: has_immediates.then_some(0),
+        sizes_slot: None,
+        binding_array_lengths: BTreeMap::new(),
+        vertex_pulling: extension.vertex_pulling,
+    };
+    let mut needs_sizes = extension.vertex_pulling && stage == ShaderStage::Vertex;
+    let mut next = Counts {
+        buffers: u32::from(has_immediates),
+        ..Counts::default()
+    };
+    let seen = stage_bit(stage);
+    for (group, entries) in (0u32..).zip(groups) {
+        layout.group_base.push(entries.as_ref().map(|_| next));
+        for entry in entries.as_deref().unwrap_or_default() {
+            let at = ResourceBinding {
+                group,
+                binding: entry.binding,
+            };
+            if let Some(count) = entry.count
+                && is_storage_buffer(entry)
+            {
+                layout.binding_array_lengths.insert(at, count.get());
+            }
+            if entry.visibility.contains(seen) {
+                needs_sizes |= is_storage_buffer(entry);
+                let target = target(entry, next).map_err(|table| LayoutError::SlotTooHigh {
+                    stage,
+                    table,
+                    group,
+                    binding: entry.binding,
+                })?;
+                layout.resources.insert(at, target);
+                next = next.plus(slots_taken(entry));
+            }
         }
     }
-    Ok(())
-}
-
-/// What naga is told of an entry at a slot of its table.
-fn target(entry: &BindGroupLayoutEntry, slot: Slot) -> BindTarget {
-    let kind = entry_kind(entry);
-    BindTarget {
-        buffer: (kind == Kind::Buffer).then_some(slot),
-        texture: (kind == Kind::Texture).then_some(slot),
-        sampler: (kind == Kind::Sampler).then_some(BindSamplerTarget::Resource(slot)),
-        external_texture: None,
-        mutable: is_mutable(entry),
+    if needs_sizes {
+        let slot = Slot::try_from(next.buffers).map_err(|_| LayoutError::SizesSlotTooHigh { stage })?;
+        layout.sizes_slot = Some(slot);
     }
+    Ok(layout)
 }
 
-/// Whether a shader may write to the resource (the third column of the table in section 1 of the spec).
+/// What naga is told of an entry that stands at the first free slots; the table whose slot naga's u8 does not hold.
+fn target(entry: &BindGroupLayoutEntry, next: Counts) -> Result<BindTarget, Kind> {
+    let slot = |table, slot| Slot::try_from(slot).map_err(|_| table);
+    let mut target = BindTarget::default();
+    match entry_kind(entry) {
+        Kind::Buffer => target.buffer = Some(slot(Kind::Buffer, next.buffers)?),
+        Kind::Texture => target.texture = Some(slot(Kind::Texture, next.textures)?),
+        Kind::Sampler => target.sampler = Some(BindSamplerTarget::Resource(slot(Kind::Sampler, next.samplers)?)),
+        // An external texture.
+        Kind::None => {
+            target.external_texture = Some(BindExternalTextureTarget {
+                planes: [
+                    slot(Kind::Texture, next.textures)?,
+                    slot(Kind::Texture, next.textures.saturating_add(1))?,
+                    slot(Kind::Texture, next.textures.saturating_add(2))?,
+                ],
+                params: slot(Kind::Buffer, next.buffers)?,
+            })
+        }
+    }
+    target.mutable = is_mutable(entry);
+    Ok(target)
+}
+
+/// Whether a shader may write to the resource: the third column of the table in section 1 of the spec; never for a binding
+/// array.
 fn is_mutable(entry: &BindGroupLayoutEntry) -> bool {
+    if entry.count.is_some() {
+        return false;
+    }
     match entry.ty {
         BindingType::Buffer {
             ty: BufferBindingType::Storage { read_only },
