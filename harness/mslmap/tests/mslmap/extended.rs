@@ -387,7 +387,8 @@ fn options_carry_it_to_naga() {
 #[test]
 fn naga_writes_the_arguments_at_their_slots() {
     let (module, info) = shader(
-        "struct Lights { at: array<vec4f> }
+        "enable wgpu_binding_array;
+         struct Lights { at: array<vec4f> }
          var<immediate> tint: vec4f;
          @group(0) @binding(0) var<storage> lights: binding_array<Lights, 5>;
          @group(0) @binding(1) var video: texture_external;
