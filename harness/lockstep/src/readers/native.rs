@@ -215,7 +215,10 @@ impl LayoutReader for Native {
             let slots = groups.iter().flatten().map(|entries| {
                 let (slots, counts) = mslmap::group_slots(entries, stage.naga());
                 // An external texture, which takes slots in two tables, is in no layout that `StageLayout::new` accepts.
-                let slots = slots.into_iter().map(|slots| slots.buffer.or(slots.texture).or(slots.sampler)).collect();
+                let slots = slots
+                    .into_iter()
+                    .map(|slots| slots.buffer.or(slots.texture).or(slots.sampler))
+                    .collect();
                 (slots, [counts.buffers, counts.textures, counts.samplers])
             });
             (stage, slots.collect())
