@@ -43,7 +43,11 @@ impl StageLayout {
     /// Source: sections 2 and 3 of the spec (`load_shader`).
     pub fn options(&self, entry_point: &str) -> (Options, PipelineOptions) {
         let resources = EntryPointResources {
-            resources: self.resources.clone(),
+            resources: self
+                .resources
+                .iter()
+                .map(|(&at, target)| (at, target.clone()))
+                .collect(),
             immediates_buffer: self.immediates_slot,
             sizes_buffer: self.sizes_slot,
         };

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use litemap::LiteMap;
 use naga::back::msl::{BindExternalTextureTarget, BindSamplerTarget, BindTarget, Slot};
 use naga::{ResourceBinding, ShaderStage};
 use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, StorageTextureAccess};
 
-use crate::slots::{Counts, Kind, entry_kind, in_binding_order, is_storage_buffer, slots_taken, stage_bit};
+use crate::slots::{Counts, Kind, entry_kind, in_binding_order, is_storage_buffer, stage_bit};
 
 /// The most bind groups that a pipeline layout may have, absent ones counted: wgpu-hal's `MAX_BIND_GROUPS`.
 pub const MAX_GROUPS: usize = 8;
@@ -38,7 +39,7 @@ pub struct StageLayout {
     /// The stage that the layout is for.
     pub stage: ShaderStage,
     /// The slot of each binding that the stage sees, and whether the shader may write to it.
-    pub resources: BTreeMap<ResourceBinding, BindTarget>,
+    pub resources: LiteMap<ResourceBinding, BindTarget>,
     /// For each group, the first slot of the group in each table; none for an absent group. A group without entries has the
     /// base of the next one.
     pub group_base: Vec<Option<Counts>>,
@@ -76,8 +77,7 @@ impl StageLayout {
     /// where this refuses).
     pub fn new(groups: &[Option<&[BindGroupLayoutEntry]>], stage: ShaderStage) -> Result<StageLayout, LayoutError> {
         check_stage(stage)?;
-        let groups = groups_in_binding_order(groups)?;
-        check_bindings(&groups, without_arrays_and_external_textures)?;
+        let groups = checked(groups, without_arrays_and_external_textures)?;
         lay_out(&groups, stage, Extension::default())
     }
 
@@ -100,8 +100,7 @@ impl StageLayout {
         extension: Extension,
     ) -> Result<StageLayout, LayoutError> {
         check_stage(stage)?;
-        let groups = groups_in_binding_order(groups)?;
-        check_bindings(&groups, |_, _| Ok(()))?;
+        let groups = checked(groups, |_, _| Ok(()))?;
         lay_out(&groups, stage, extension)
     }
 
@@ -110,11 +109,10 @@ impl StageLayout {
         groups: &[Option<&[BindGroupLayoutEntry]>],
         extension: Extension,
     ) -> [Result<StageLayout, LayoutError>; STAGES.len()] {
-        let checked = groups_in_binding_order(groups).and_then(|groups| {
-            check_bindings(&groups, |_, _| Ok(()))?;
-            Ok(groups)
-        });
-        STAGES.map(|stage| lay_out(checked.as_ref().map_err(Clone::clone)?, stage, extension))
+        match checked(groups, |_, _| Ok(())) {
+            Ok(groups) => STAGES.map(|stage| lay_out(&groups, stage, extension)),
+            Err(error) => STAGES.map(|_| Err(error.clone())),
+        }
     }
 }
 
@@ -175,7 +173,7 @@ pub enum LayoutError {
 }
 
 /// The groups of a layout, their entries in binding order.
-type Groups<'a> = [Option<Cow<'a, [BindGroupLayoutEntry]>>];
+type Groups<'a> = Vec<Option<Cow<'a, [BindGroupLayoutEntry]>>>;
 
 fn check_stage(stage: ShaderStage) -> Result<(), LayoutError> {
     if STAGES.contains(&stage) {
@@ -185,22 +183,18 @@ fn check_stage(stage: ShaderStage) -> Result<(), LayoutError> {
     }
 }
 
-fn groups_in_binding_order<'a>(
+/// The groups in binding order, refused for their number, else for the first binding that is there more than once or that
+/// `check` refuses. All bindings are looked at before any gets a slot, so that what a layout may hold does not depend on the
+/// stage.
+fn checked<'a>(
     groups: &[Option<&'a [BindGroupLayoutEntry]>],
-) -> Result<Vec<Option<Cow<'a, [BindGroupLayoutEntry]>>>, LayoutError> {
+    check: impl Fn(ResourceBinding, &BindGroupLayoutEntry) -> Result<(), LayoutError>,
+) -> Result<Groups<'a>, LayoutError> {
     if groups.len() > MAX_GROUPS {
         return Err(LayoutError::TooManyGroups { count: groups.len() });
     }
-    Ok(groups.iter().map(|entries| entries.map(in_binding_order)).collect())
-}
-
-/// Refuses the first binding that is there more than once or that `check` refuses. All bindings are looked at before any
-/// gets a slot, so that what a layout may hold does not depend on the stage.
-fn check_bindings(
-    groups: &Groups<'_>,
-    check: impl Fn(ResourceBinding, &BindGroupLayoutEntry) -> Result<(), LayoutError>,
-) -> Result<(), LayoutError> {
-    for (group, entries) in (0u32..).zip(groups) {
+    let groups: Groups<'a> = groups.iter().map(|entries| entries.map(in_binding_order)).collect();
+    for (group, entries) in (0u32..).zip(&groups) {
         let entries = entries.as_deref().unwrap_or_default();
         for (index, entry) in entries.iter().enumerate() {
             let binding = entry.binding;
@@ -210,7 +204,7 @@ fn check_bindings(
             check(ResourceBinding { group, binding }, entry)?;
         }
     }
-    Ok(())
+    Ok(groups)
 }
 
 /// Refuses what the rule of section 1 of the spec has no place for.
@@ -243,11 +237,15 @@ fn stage_name(stage: ShaderStage) -> &'static str {
 }
 
 /// Gives every binding its slots; the groups are checked.
-fn lay_out(groups: &Groups<'_>, stage: ShaderStage, extension: Extension) -> Result<StageLayout, LayoutError> {
+fn lay_out(
+    groups: &[Option<Cow<'_, [BindGroupLayoutEntry]>>],
+    stage: ShaderStage,
+    extension: Extension,
+) -> Result<StageLayout, LayoutError> {
     let has_immediates = extension.immediate_size > 0;
     let mut layout = StageLayout {
         stage,
-        resources: BTreeMap::new(),
+        resources: LiteMap::new_vec(),
         group_base: Vec::with_capacity(groups.len()),
         immediates_slot: has_immediates.then_some(0),
         sizes_slot: None,
@@ -260,6 +258,10 @@ fn lay_out(groups: &Groups<'_>, stage: ShaderStage, extension: Extension) -> Res
         ..Counts::default()
     };
     let seen = stage_bit(stage);
+    let entries = groups.iter().flatten().flat_map(|entries| entries.iter());
+    let visible = entries.filter(|entry| entry.visibility.contains(seen)).count();
+    // Sorted, since groups and their entries are.
+    let mut resources = Vec::with_capacity(visible);
     for (group, entries) in (0u32..).zip(groups) {
         layout.group_base.push(entries.as_ref().map(|_| next));
         for entry in entries.as_deref().unwrap_or_default() {
@@ -274,17 +276,17 @@ fn lay_out(groups: &Groups<'_>, stage: ShaderStage, extension: Extension) -> Res
             }
             if entry.visibility.contains(seen) {
                 needs_sizes |= is_storage_buffer(entry);
-                let target = target(entry, next).map_err(|table| LayoutError::SlotTooHigh {
+                let (_, target) = resources.push_mut((at, BindTarget::default()));
+                place(entry, &mut next, target).map_err(|table| LayoutError::SlotTooHigh {
                     stage,
                     table,
                     group,
                     binding: entry.binding,
                 })?;
-                layout.resources.insert(at, target);
-                next = next.plus(slots_taken(entry));
             }
         }
     }
+    layout.resources = LiteMap::from_sorted_store_unchecked(resources);
     if needs_sizes {
         let slot = Slot::try_from(next.buffers).map_err(|_| LayoutError::SizesSlotTooHigh { stage })?;
         layout.sizes_slot = Some(slot);
@@ -292,28 +294,34 @@ fn lay_out(groups: &Groups<'_>, stage: ShaderStage, extension: Extension) -> Res
     Ok(layout)
 }
 
-/// What naga is told of an entry that stands at the first free slots; the table whose slot naga's u8 does not hold.
-fn target(entry: &BindGroupLayoutEntry, next: Counts) -> Result<BindTarget, Kind> {
-    let slot = |table, slot| Slot::try_from(slot).map_err(|_| table);
-    let mut target = BindTarget::default();
+/// Gives a visible entry, whose target is empty yet, the next slots of its tables.
+///
+/// The error is the table whose slot naga's u8 does not hold.
+fn place(entry: &BindGroupLayoutEntry, next: &mut Counts, target: &mut BindTarget) -> Result<(), Kind> {
     match entry_kind(entry) {
-        Kind::Buffer => target.buffer = Some(slot(Kind::Buffer, next.buffers)?),
-        Kind::Texture => target.texture = Some(slot(Kind::Texture, next.textures)?),
-        Kind::Sampler => target.sampler = Some(BindSamplerTarget::Resource(slot(Kind::Sampler, next.samplers)?)),
+        Kind::Buffer => target.buffer = Some(take(Kind::Buffer, &mut next.buffers)?),
+        Kind::Texture => target.texture = Some(take(Kind::Texture, &mut next.textures)?),
+        Kind::Sampler => {
+            target.sampler = Some(BindSamplerTarget::Resource(take(Kind::Sampler, &mut next.samplers)?));
+        }
         // An external texture.
         Kind::None => {
+            let mut plane = || take(Kind::Texture, &mut next.textures);
             target.external_texture = Some(BindExternalTextureTarget {
-                planes: [
-                    slot(Kind::Texture, next.textures)?,
-                    slot(Kind::Texture, next.textures.saturating_add(1))?,
-                    slot(Kind::Texture, next.textures.saturating_add(2))?,
-                ],
-                params: slot(Kind::Buffer, next.buffers)?,
-            })
+                planes: [plane()?, plane()?, plane()?],
+                params: take(Kind::Buffer, &mut next.buffers)?,
+            });
         }
     }
     target.mutable = is_mutable(entry);
-    Ok(target)
+    Ok(())
+}
+
+/// The next slot of a table; the table as the error.
+fn take(table: Kind, next: &mut u32) -> Result<Slot, Kind> {
+    let slot = Slot::try_from(*next).map_err(|_| table)?;
+    *next += 1;
+    Ok(slot)
 }
 
 /// Whether a shader may write to the resource: the third column of the table in section 1 of the spec; never for a binding

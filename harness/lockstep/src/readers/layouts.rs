@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use litemap::LiteMap;
 use naga::ResourceBinding;
 use naga::back::msl::{BindSamplerTarget, BindTarget};
 use naga::proc::BoundsCheckPolicies;
@@ -50,7 +51,7 @@ pub struct LayoutAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StageSlots {
     /// Where each binding that the stage sees stands, and whether the shader may write to it.
-    pub slots: BTreeMap<ResourceBinding, BindTarget>,
+    pub slots: LiteMap<ResourceBinding, BindTarget>,
     /// The first buffer, texture and sampler slot of each group; `None` for an absent one.
     pub bases: Vec<Option<[u32; 3]>>,
     /// The slot of `_buffer_sizes`.

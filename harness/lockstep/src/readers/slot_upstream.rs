@@ -59,7 +59,7 @@ impl SlotUpstream {
         layout.stages.map(|stage| {
             let bases = stage.bases.iter().take(groups.len());
             Ok(StageSlots {
-                slots: stage.resources,
+                slots: stage.resources.into_iter().collect(),
                 bases: bases
                     .map(|base| base.map(|base| [base.buffers, base.textures, base.samplers]))
                     .collect(),

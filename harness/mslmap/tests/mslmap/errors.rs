@@ -7,8 +7,6 @@ use wgpu_types::{BindGroupLayoutEntry, BindingType, ShaderStages};
 
 use crate::shorthand::*;
 
-const EXTERNAL: BindingType = BindingType::ExternalTexture;
-
 fn refused(groups: &[Option<&[BindGroupLayoutEntry]>], stage: ShaderStage) -> LayoutError {
     StageLayout::new(groups, stage).expect_err("a refusal")
 }

@@ -1,6 +1,6 @@
 //! One bind group: tables, slots, dynamic offsets.
 
-use mslmap::{Counts, Kind, dynamic_offsets, entry_kind, group_slots, is_storage_buffer, sort_entries};
+use mslmap::{Counts, EntrySlots, Kind, dynamic_offsets, entry_kind, group_slots, is_storage_buffer, sort_entries};
 use naga::ShaderStage;
 use rstest::rstest;
 use wgpu_types::{BindingType, BufferBindingType, ShaderStages, StorageTextureAccess};
@@ -16,7 +16,7 @@ use crate::shorthand::*;
 #[case::comparison_sampler(COMPARISON, Kind::Sampler, false)]
 #[case::texture(TEXTURE, Kind::Texture, false)]
 #[case::storage_texture(storage_texture(StorageTextureAccess::WriteOnly), Kind::Texture, false)]
-#[case::external_texture(BindingType::ExternalTexture, Kind::None, false)]
+#[case::external_texture(EXTERNAL, Kind::None, false)]
 fn table_of_a_binding(#[case] ty: BindingType, #[case] table: Kind, #[case] storage: bool) {
     assert_eq!(entry_kind(&entry(0, ty)), table);
     assert_eq!(is_storage_buffer(&entry(0, ty)), storage);
@@ -28,14 +28,14 @@ fn table_of_a_binding(#[case] ty: BindingType, #[case] table: Kind, #[case] stor
 #[case::uniform(UNIFORM, false)]
 #[case::texture(TEXTURE, false)]
 #[case::sampler(SAMPLER, false)]
-#[case::external_texture(BindingType::ExternalTexture, false)]
+#[case::external_texture(EXTERNAL, false)]
 fn an_array_is_one_argument_buffer(#[case] ty: BindingType, #[case] storage: bool, #[values(1, 500)] count: u32) {
     let array = array(0, ty, count);
     assert_eq!(entry_kind(&array), Kind::Buffer);
     assert_eq!(is_storage_buffer(&array), storage);
     assert_eq!(
         group_slots(&[array], ShaderStage::Vertex),
-        (vec![Some(0)], counts(1, 0, 0))
+        (vec![in_buffers(0)], counts(1, 0, 0))
     );
 }
 
@@ -59,7 +59,13 @@ fn each_table_counts_by_itself() {
         entry(3, STORAGE),
         entry(4, TEXTURE),
     ];
-    let slots = vec![Some(0), Some(0), Some(0), Some(1), Some(1)];
+    let slots = vec![
+        in_buffers(0),
+        in_textures(0),
+        in_samplers(0),
+        in_buffers(1),
+        in_textures(1),
+    ];
     assert_eq!(group_slots(&entries, ShaderStage::Fragment), (slots, counts(2, 2, 1)));
 }
 
@@ -71,7 +77,7 @@ fn slots_follow_numbers_and_the_answer_follows_the_list() {
         entry(4, STORAGE),
         entry(0, ACCELERATION),
     ];
-    let slots = vec![Some(2), Some(0), Some(1), Some(0)];
+    let slots = vec![in_buffers(2), in_textures(0), in_buffers(1), in_buffers(0)];
     assert_eq!(group_slots(&entries, ShaderStage::Compute), (slots, counts(3, 1, 0)));
 }
 
@@ -81,7 +87,7 @@ fn slots_follow_numbers_and_the_answer_follows_the_list() {
 #[case(ShaderStage::Compute, vec![None, None, None, Some(0), None, None])]
 #[case(ShaderStage::Task, vec![None, None, None, None, Some(0), None])]
 #[case(ShaderStage::Mesh, vec![None, None, None, None, None, Some(0)])]
-fn a_stage_counts_what_it_sees(#[case] stage: ShaderStage, #[case] slots: Vec<Option<u32>>) {
+fn a_stage_counts_what_it_sees(#[case] stage: ShaderStage, #[case] buffers: Vec<Option<u32>>) {
     let entries = [
         seen_by(ShaderStages::VERTEX, 0, UNIFORM),
         seen_by(ShaderStages::FRAGMENT, 1, UNIFORM),
@@ -90,7 +96,11 @@ fn a_stage_counts_what_it_sees(#[case] stage: ShaderStage, #[case] slots: Vec<Op
         seen_by(ShaderStages::TASK, 4, UNIFORM),
         seen_by(ShaderStages::MESH, 5, UNIFORM),
     ];
-    let taken = slots.iter().flatten().count() as u32;
+    let taken = buffers.iter().flatten().count() as u32;
+    let slots = buffers
+        .into_iter()
+        .map(|buffer| EntrySlots { buffer, ..UNSEEN })
+        .collect();
     assert_eq!(group_slots(&entries, stage), (slots, counts(taken, 0, 0)));
 }
 
@@ -99,19 +109,25 @@ fn an_entry_that_no_stage_sees_takes_nothing() {
     let entries = [seen_by(ShaderStages::NONE, 0, UNIFORM), entry(1, UNIFORM)];
     assert_eq!(
         group_slots(&entries, ShaderStage::Vertex),
-        (vec![None, Some(0)], counts(1, 0, 0))
+        (vec![UNSEEN, in_buffers(0)], counts(1, 0, 0))
     );
 }
 
 #[test]
-fn an_external_texture_has_no_single_slot_but_takes_four() {
+fn an_external_texture_takes_three_textures_and_a_buffer() {
     let entries = [
-        entry(0, TEXTURE),
-        entry(1, BindingType::ExternalTexture),
-        entry(2, TEXTURE),
         entry(3, UNIFORM),
+        entry(0, TEXTURE),
+        entry(1, EXTERNAL),
+        entry(2, TEXTURE),
+        seen_by(ShaderStages::COMPUTE, 4, EXTERNAL),
     ];
-    let slots = vec![Some(0), None, Some(4), Some(1)];
+    let external = EntrySlots {
+        buffer: Some(0),
+        texture: Some(1),
+        sampler: None,
+    };
+    let slots = vec![in_buffers(1), in_textures(0), external, in_textures(4), UNSEEN];
     assert_eq!(group_slots(&entries, ShaderStage::Fragment), (slots, counts(2, 5, 0)));
 }
 
@@ -126,7 +142,7 @@ fn a_hundred_thousand_entries_have_their_slots() {
     let (slots, taken) = group_slots(&entries, ShaderStage::Vertex);
     assert_eq!(
         (slots[0], slots[99_999], taken),
-        (Some(99_999), Some(0), counts(100_000, 0, 0))
+        (in_buffers(99_999), in_buffers(0), counts(100_000, 0, 0))
     );
 }
 

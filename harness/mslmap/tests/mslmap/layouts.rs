@@ -1,22 +1,13 @@
 //! Whole pipeline layouts that are accepted.
 
-use std::collections::BTreeMap;
-
-use mslmap::{MAX_GROUPS, StageLayout};
+use litemap::LiteMap;
+use mslmap::{MAX_GROUPS, STAGES, StageLayout};
 use naga::ShaderStage;
 use naga::back::msl::BindTarget;
 use rstest::rstest;
 use wgpu_types::{BindGroupLayoutEntry, BindingType, ShaderStages, StorageTextureAccess};
 
 use crate::shorthand::*;
-
-const STAGES: [ShaderStage; 5] = [
-    ShaderStage::Vertex,
-    ShaderStage::Fragment,
-    ShaderStage::Compute,
-    ShaderStage::Task,
-    ShaderStage::Mesh,
-];
 
 fn laid_out(groups: &[Option<&[BindGroupLayoutEntry]>], stage: ShaderStage) -> StageLayout {
     StageLayout::new(groups, stage).expect("a layout")
@@ -38,7 +29,7 @@ fn laid_out(groups: &[Option<&[BindGroupLayoutEntry]>], stage: ShaderStage) -> S
 fn each_binding_goes_to_its_table(#[case] ty: BindingType, #[case] target: BindTarget) {
     for stage in STAGES {
         let layout = laid_out(&[Some(&[entry(3, ty)])], stage);
-        assert_eq!(layout.resources, BTreeMap::from([(at(0, 3), target.clone())]));
+        assert_eq!(layout.resources, LiteMap::from_iter([(at(0, 3), target.clone())]));
         assert_eq!(layout.stage, stage);
     }
 }
@@ -89,7 +80,7 @@ fn groups_follow_one_another_in_each_table() {
         (at(2, 5), sampler_slot(1)),
         (at(2, 6), texture_slot(3, false)),
     ];
-    assert_eq!(layout.resources, BTreeMap::from(expected));
+    assert_eq!(layout.resources, LiteMap::from_iter(expected));
     assert_eq!(layout.sizes_slot, Some(2));
 }
 
@@ -108,7 +99,7 @@ fn each_stage_counts_only_what_it_sees() {
 
     let vertex = laid_out(&groups, ShaderStage::Vertex);
     let expected = [(at(0, 0), buffer_slot(0, false)), (at(0, 2), buffer_slot(1, false))];
-    assert_eq!(vertex.resources, BTreeMap::from(expected));
+    assert_eq!(vertex.resources, LiteMap::from_iter(expected));
     assert_eq!(vertex.group_base, [Some(counts(0, 0, 0)), Some(counts(2, 0, 0))]);
     assert_eq!(vertex.sizes_slot, None);
 
@@ -118,12 +109,15 @@ fn each_stage_counts_only_what_it_sees() {
         (at(0, 2), buffer_slot(1, false)),
         (at(1, 0), buffer_slot(2, false)),
     ];
-    assert_eq!(fragment.resources, BTreeMap::from(expected));
+    assert_eq!(fragment.resources, LiteMap::from_iter(expected));
     assert_eq!(fragment.group_base, [Some(counts(0, 0, 0)), Some(counts(2, 0, 0))]);
     assert_eq!(fragment.sizes_slot, Some(3));
 
     let compute = laid_out(&groups, ShaderStage::Compute);
-    assert_eq!(compute.resources, BTreeMap::from([(at(1, 1), buffer_slot(0, true))]));
+    assert_eq!(
+        compute.resources,
+        LiteMap::from_iter([(at(1, 1), buffer_slot(0, true))])
+    );
     assert_eq!(compute.sizes_slot, Some(1));
 }
 
@@ -152,7 +146,7 @@ fn an_absent_group_has_no_base_and_an_empty_one_has_the_next() {
 #[test]
 fn no_groups_is_a_layout() {
     let layout = laid_out(&[], ShaderStage::Vertex);
-    assert_eq!(layout.resources, BTreeMap::new());
+    assert_eq!(layout.resources, LiteMap::new_vec());
     assert_eq!(layout.group_base, []);
     assert_eq!(layout.sizes_slot, None);
 }

@@ -74,7 +74,8 @@ fn a_layouts_options_are_the_base_and_its_map_under_one_name() {
     let map = std::mem::take(&mut options.per_entry_point_map);
     assert_eq!(options, base_options());
     assert_eq!(map.keys().collect::<Vec<_>>(), ["shade"]);
-    assert_eq!(map["shade"].resources, layout.resources);
+    let resources: Vec<_> = map["shade"].resources.iter().collect();
+    assert_eq!(resources, layout.resources.iter().collect::<Vec<_>>());
     assert_eq!(map["shade"].sizes_buffer, Some(3));
     assert_eq!(map["shade"].immediates_buffer, None);
     assert_eq!(pipeline.entry_point, Some((ShaderStage::Fragment, "shade".to_owned())));

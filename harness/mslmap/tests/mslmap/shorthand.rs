@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use mslmap::Counts;
+use mslmap::{Counts, EntrySlots};
 use naga::ResourceBinding;
-use naga::back::msl::{BindSamplerTarget, BindTarget};
+use naga::back::msl::{BindExternalTextureTarget, BindSamplerTarget, BindTarget};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use wgpu_types::{
     BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, ShaderStages, StorageTextureAccess,
@@ -17,6 +17,7 @@ pub const READ_ONLY: BindingType = buffer(BufferBindingType::Storage { read_only
 pub const ACCELERATION: BindingType = BindingType::AccelerationStructure { vertex_return: false };
 pub const SAMPLER: BindingType = BindingType::Sampler(SamplerBindingType::Filtering);
 pub const COMPARISON: BindingType = BindingType::Sampler(SamplerBindingType::Comparison);
+pub const EXTERNAL: BindingType = BindingType::ExternalTexture;
 pub const TEXTURE: BindingType = BindingType::Texture {
     sample_type: TextureSampleType::Float { filterable: true },
     view_dimension: TextureViewDimension::D2,
@@ -77,6 +78,34 @@ pub const fn counts(buffers: u32, textures: u32, samplers: u32) -> Counts {
     }
 }
 
+/// The slots of an entry that the stage does not see.
+pub const UNSEEN: EntrySlots = EntrySlots {
+    buffer: None,
+    texture: None,
+    sampler: None,
+};
+
+pub const fn in_buffers(slot: u32) -> EntrySlots {
+    EntrySlots {
+        buffer: Some(slot),
+        ..UNSEEN
+    }
+}
+
+pub const fn in_textures(slot: u32) -> EntrySlots {
+    EntrySlots {
+        texture: Some(slot),
+        ..UNSEEN
+    }
+}
+
+pub const fn in_samplers(slot: u32) -> EntrySlots {
+    EntrySlots {
+        sampler: Some(slot),
+        ..UNSEEN
+    }
+}
+
 pub fn buffer_slot(slot: u8, mutable: bool) -> BindTarget {
     BindTarget {
         buffer: Some(slot),
@@ -96,6 +125,13 @@ pub fn texture_slot(slot: u8, mutable: bool) -> BindTarget {
 pub fn sampler_slot(slot: u8) -> BindTarget {
     BindTarget {
         sampler: Some(BindSamplerTarget::Resource(slot)),
+        ..BindTarget::default()
+    }
+}
+
+pub fn external_texture_slots(planes: [u8; 3], params: u8) -> BindTarget {
+    BindTarget {
+        external_texture: Some(BindExternalTextureTarget { planes, params }),
         ..BindTarget::default()
     }
 }

@@ -1,14 +1,54 @@
 //! Faults that were reported in public against programs of this kind, with the right answers. The numbers are those of the
 //! project's list of known traps.
 
-use std::collections::BTreeMap;
-
-use mslmap::{StageLayout, group_slots, sort_entries};
+use litemap::LiteMap;
+use mslmap::{Extension, StageLayout, dynamic_offsets, group_slots, runtime_array_bindings, sort_entries};
 use naga::ShaderStage;
 use naga::back::msl::{EntryPointError, write_string};
-use wgpu_types::{BindGroupLayoutEntry, ShaderStages};
+use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages};
 
 use crate::shorthand::*;
+
+/// gogpu/wgpu #305.
+#[test]
+fn trap_1_the_sizes_have_a_slot_of_their_own() {
+    let (module, info) = shader(
+        "@group(0) @binding(0) var<storage, read_write> cells: array<u32>;
+         @compute @workgroup_size(1) fn count() { cells[0] = arrayLength(&cells); }",
+    );
+    let layout = StageLayout::new(&[Some(&[entry(0, STORAGE)])], ShaderStage::Compute).expect("a layout");
+    assert_eq!(layout.sizes_slot, Some(1));
+    let (options, pipeline) = layout.options("count");
+    let (msl, _) = write_string(&module, &info, &options, &pipeline).expect("MSL");
+    assert!(msl.contains("cells [[buffer(0)]]"), "{msl}");
+    assert!(msl.contains("_buffer_sizes [[buffer(1)]]"), "{msl}");
+}
+
+/// gfx-rs/wgpu #2622 and #3047.
+#[test]
+fn trap_2_an_unused_array_keeps_its_size() {
+    let (module, _) = shader(
+        "@group(0) @binding(0) var<storage, read_write> a: array<u32>;
+         @group(0) @binding(1) var<storage, read_write> b: array<u32>;
+         @compute @workgroup_size(1) fn main() { b[0] = arrayLength(&b); }",
+    );
+    assert_eq!(runtime_array_bindings(&module), Ok(vec![at(0, 0), at(0, 1)]));
+}
+
+/// WebKit #39120.
+#[test]
+fn trap_3_one_slot_is_another_binding_in_each_stage() {
+    let entries = [
+        seen_by(ShaderStages::VERTEX, 0, READ_ONLY),
+        seen_by(ShaderStages::FRAGMENT, 1, READ_ONLY),
+    ];
+    for (stage, binding) in [(ShaderStage::Vertex, 0), (ShaderStage::Fragment, 1)] {
+        let layout = StageLayout::new(&[Some(&entries)], stage).expect("a layout");
+        let expected = [(at(0, binding), buffer_slot(0, false))];
+        assert_eq!(layout.resources, LiteMap::from_iter(expected));
+        assert_eq!(layout.sizes_slot, Some(1));
+    }
+}
 
 /// gogpu/wgpu #113.
 #[test]
@@ -26,7 +66,7 @@ fn trap_4_tables_are_numbered_apart() {
         (at(0, 2), sampler_slot(0)),
         (at(0, 3), buffer_slot(1, true)),
     ];
-    assert_eq!(layout.resources, BTreeMap::from(expected));
+    assert_eq!(layout.resources, LiteMap::from_iter(expected));
 }
 
 /// gogpu/gogpu #170.
@@ -41,7 +81,7 @@ fn trap_5_the_second_group_is_bound_where_the_shader_reads_it() {
     assert_eq!(layout.group_base[1], Some(counts(2, 1, 0)));
     assert_eq!(
         group_slots(&second, ShaderStage::Compute),
-        (vec![Some(0), Some(0)], counts(1, 1, 0))
+        (vec![in_buffers(0), in_textures(0)], counts(1, 1, 0))
     );
     // In the MSL.
     let (module, info) = shader(
@@ -68,7 +108,7 @@ fn trap_6_a_stage_does_not_count_another_ones_bindings() {
     let second = [seen_by(ShaderStages::FRAGMENT, 0, UNIFORM)];
     let layout = StageLayout::new(&[Some(&first), Some(&second)], ShaderStage::Fragment).expect("a layout");
     let expected = [(at(0, 1), texture_slot(0, false)), (at(1, 0), buffer_slot(0, false))];
-    assert_eq!(layout.resources, BTreeMap::from(expected));
+    assert_eq!(layout.resources, LiteMap::from_iter(expected));
     assert_eq!(layout.group_base, [Some(counts(0, 0, 0)), Some(counts(0, 1, 0))]);
 }
 
@@ -84,14 +124,15 @@ fn trap_7_the_order_of_the_list_changes_nothing() {
             (at(0, 1), texture_slot(0, false)),
             (at(0, 2), buffer_slot(1, false)),
         ];
-        assert_eq!(layout.resources, BTreeMap::from(expected));
+        assert_eq!(layout.resources, LiteMap::from_iter(expected));
         assert_eq!(layout.sizes_slot, Some(2));
         let sorted = sort_entries(&order);
-        assert_eq!(group_slots(&sorted, ShaderStage::Vertex).0, [Some(0), Some(0), Some(1)]);
+        let expected = [in_buffers(0), in_textures(0), in_buffers(1)];
+        assert_eq!(group_slots(&sorted, ShaderStage::Vertex).0, expected);
         // And unsorted, entry by entry.
         let (slots, _) = group_slots(&order, ShaderStage::Vertex);
         for (entry, slot) in order.iter().zip(slots) {
-            assert_eq!(slot, [Some(0), Some(0), Some(1)][entry.binding as usize]);
+            assert_eq!(slot, expected[entry.binding as usize]);
         }
     }
 }
@@ -108,6 +149,25 @@ fn trap_8_a_group_follows_a_hole() {
         assert_eq!(layout.resources[&at(2, 1)], texture_slot(1, false));
         assert_eq!(layout.resources[&at(2, 2)], sampler_slot(0));
     }
+}
+
+/// gfx-rs/gfx #2913.
+#[test]
+fn trap_9_immediates_and_the_first_uniform_buffer_are_two_buffers() {
+    let (module, info) = shader(
+        "var<immediate> tint: vec4f;
+         @group(0) @binding(0) var<uniform> scale: vec4f;
+         @fragment fn shade() -> @location(0) vec4f { return tint * scale; }",
+    );
+    let extension = Extension {
+        immediate_size: 16,
+        vertex_pulling: false,
+    };
+    let layout = StageLayout::extended(&[Some(&[entry(0, UNIFORM)])], ShaderStage::Fragment, extension);
+    let (options, pipeline) = layout.expect("a layout").options("shade");
+    let (msl, _) = write_string(&module, &info, &options, &pipeline).expect("MSL");
+    assert!(msl.contains("tint [[buffer(0)]]"), "{msl}");
+    assert!(msl.contains("scale [[buffer(1)]]"), "{msl}");
 }
 
 /// gfx-rs/naga #2175 and #2237.
@@ -133,4 +193,25 @@ fn trap_10_only_the_entry_point_that_uses_the_unlisted_resource_is_refused() {
     let (msl, translation) = write_string(&module, &info, &options, &pipeline).expect("a translation");
     assert_eq!(translation.entry_point_names, [Ok("one".to_owned())]);
     assert!(msl.contains("listed [[buffer(0)]]"), "{msl}");
+}
+
+/// WebKit #27202 and #37935.
+#[test]
+fn trap_24_each_group_counts_its_own_dynamic_offsets() {
+    let dynamic = |binding| {
+        entry(
+            binding,
+            BindingType::Buffer {
+                ty: BufferBindingType::Uniform,
+                has_dynamic_offset: true,
+                min_binding_size: None,
+            },
+        )
+    };
+    let first = [dynamic(7), entry(3, UNIFORM), dynamic(2)];
+    let second = [entry(4, UNIFORM), dynamic(1)];
+    let third = [dynamic(5)];
+    assert_eq!(dynamic_offsets(&first), [Some(1), None, Some(0)]);
+    assert_eq!(dynamic_offsets(&second), [None, Some(0)]);
+    assert_eq!(dynamic_offsets(&third), [Some(0)]);
 }
