@@ -1,13 +1,14 @@
-//! Points `(group, binding)` and the count of those before a point.
+//! Points `(group, binding)`, what takes slots at them, and the count of the slots before a point.
 
 use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages, StorageTextureAccess};
 
-/// A Metal argument table (section 1).
+/// A Metal argument table (sections 1 and 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Table {
-    /// Uniform and storage buffers, and acceleration structures.
+    /// Uniform and storage buffers, acceleration structures, binding arrays of any type, and an external texture's
+    /// parameters.
     Buffer,
-    /// Textures and storage textures.
+    /// Textures and storage textures, and an external texture's planes.
     Texture,
     /// Samplers and comparison samplers.
     Sampler,
@@ -24,15 +25,49 @@ pub struct Counts {
     pub samplers: u32,
 }
 
-/// A binding as one number that sorts as `(group, binding)` does.
-pub(crate) fn point(group: u32, binding: u32) -> u64 {
-    u64::from(group) << 32 | u64::from(binding)
+/// The slots of one binding: which field of `naga::back::msl::BindTarget` they stand in, and their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Slots {
+    /// One slot of one table, in `BindTarget`'s field of that table. A binding array's table is the buffer table.
+    One {
+        /// The table.
+        table: Table,
+        /// The slot.
+        slot: u32,
+    },
+    /// An external texture's, in `BindTarget.external_texture` alone.
+    External {
+        /// Three slots in a row of the texture table.
+        planes: [u32; 3],
+        /// One slot of the buffer table.
+        parameters: u32,
+    },
 }
 
-/// The table of section 1's rule, or `None` where the rule has no place: a binding array or an external texture.
+impl Slots {
+    /// The first of the binding's slots in `table`, `None` where it takes none there.
+    pub fn first(self, table: Table) -> Option<u32> {
+        match (self, table) {
+            (Slots::One { table: its, slot }, _) => (its == table).then_some(slot),
+            (Slots::External { planes, .. }, Table::Texture) => Some(planes[0]),
+            (Slots::External { parameters, .. }, Table::Buffer) => Some(parameters),
+            (Slots::External { .. }, Table::Sampler) => None,
+        }
+    }
+}
+
+/// The point of the immediates, before every binding's.
+pub(crate) const IMMEDIATES: u64 = 0;
+
+/// A binding as one number that sorts as `(group, binding)` does, after [`IMMEDIATES`].
+pub(crate) fn point(group: u32, binding: u32) -> u64 {
+    u64::from(group + 1) << 32 | u64::from(binding)
+}
+
+/// The table of a binding that takes one slot; `None` for an external texture, which takes three textures and a buffer.
 pub(crate) fn table(entry: &BindGroupLayoutEntry) -> Option<Table> {
     match entry.ty {
-        _ if entry.count.is_some() => None,
+        _ if entry.count.is_some() => Some(Table::Buffer),
         BindingType::ExternalTexture => None,
         BindingType::Buffer { .. } | BindingType::AccelerationStructure { .. } => Some(Table::Buffer),
         BindingType::Texture { .. } | BindingType::StorageTexture { .. } => Some(Table::Texture),
@@ -40,9 +75,10 @@ pub(crate) fn table(entry: &BindGroupLayoutEntry) -> Option<Table> {
     }
 }
 
-/// Column "mutable" of section 1's table.
+/// Column "mutable" of section 1's table; false of section 2's binding arrays and external textures.
 pub(crate) fn mutable(entry: &BindGroupLayoutEntry) -> bool {
     match entry.ty {
+        _ if entry.count.is_some() => false,
         BindingType::Buffer {
             ty: BufferBindingType::Storage { read_only },
             ..
@@ -52,12 +88,20 @@ pub(crate) fn mutable(entry: &BindGroupLayoutEntry) -> bool {
     }
 }
 
-/// Section 1's `IsStorageBuffer`.
+/// Section 1's `IsStorageBuffer`: of an array of storage buffers too.
 pub(crate) fn is_storage_buffer(entry: &BindGroupLayoutEntry) -> bool {
     let BindingType::Buffer { ty, .. } = entry.ty else {
         return false;
     };
     ty != BufferBindingType::Uniform
+}
+
+/// Whether the entry takes a dynamic offset (section 2): a dynamic buffer that is no array.
+pub(crate) fn takes_dynamic_offset(entry: &BindGroupLayoutEntry) -> bool {
+    let BindingType::Buffer { has_dynamic_offset, .. } = entry.ty else {
+        return false;
+    };
+    has_dynamic_offset && entry.count.is_none()
 }
 
 /// The visibility bit of a stage, `None` for a stage that the rule does not have.
@@ -72,7 +116,7 @@ pub(crate) fn visibility(stage: naga::ShaderStage) -> Option<ShaderStages> {
     }
 }
 
-/// The visible points of each table, in ascending order.
+/// The points of each table's slots, in ascending order; a point stands in a table as often as it takes slots there.
 #[derive(Default)]
 pub(crate) struct Points {
     buffer: Vec<u64>,
@@ -81,11 +125,18 @@ pub(crate) struct Points {
 }
 
 impl Points {
-    /// Takes the points in any order.
-    pub(crate) fn new(visible: impl Iterator<Item = (Table, u64)>) -> Self {
+    /// The points of the immediates, if there are any, and of the visible entries, in any order.
+    pub(crate) fn new<'a>(immediates: bool, visible: impl Iterator<Item = (u64, &'a BindGroupLayoutEntry)>) -> Self {
         let mut points = Self::default();
-        for (table, point) in visible {
-            points.of_mut(table).push(point);
+        points.buffer.extend(immediates.then_some(IMMEDIATES));
+        for (point, entry) in visible {
+            match table(entry) {
+                Some(table) => points.of_mut(table).push(point),
+                None => {
+                    points.texture.extend([point; 3]);
+                    points.buffer.push(point);
+                }
+            }
         }
         for table in [Table::Buffer, Table::Texture, Table::Sampler] {
             points.of_mut(table).sort_unstable();
@@ -93,9 +144,9 @@ impl Points {
         points
     }
 
-    /// The formula: how many points of `table` lie before `point`.
+    /// The formula: how many slots of `table` lie before `point`.
     pub(crate) fn before(&self, table: Table, point: u64) -> u32 {
-        as_count(self.of(table).partition_point(|&other| other < point))
+        before(self.of(table), point)
     }
 
     /// The formula in every table.
@@ -107,7 +158,22 @@ impl Points {
         }
     }
 
-    /// All points of every table.
+    /// The formula for each slot of the entry that stands at `point`.
+    pub(crate) fn slots(&self, point: u64, entry: &BindGroupLayoutEntry) -> Slots {
+        let Some(table) = table(entry) else {
+            let first = self.before(Table::Texture, point);
+            return Slots::External {
+                planes: [first, first + 1, first + 2],
+                parameters: self.before(Table::Buffer, point),
+            };
+        };
+        Slots::One {
+            table,
+            slot: self.before(table, point),
+        }
+    }
+
+    /// All slots of every table.
     pub(crate) fn totals(&self) -> Counts {
         Counts {
             buffers: as_count(self.buffer.len()),
@@ -133,6 +199,11 @@ impl Points {
     }
 }
 
+/// How many of `sorted` are less than `limit`.
+pub(crate) fn before<T: Ord>(sorted: &[T], limit: T) -> u32 {
+    as_count(sorted.partition_point(|other| *other < limit))
+}
+
 fn as_count(number: usize) -> u32 {
-    u32::try_from(number).expect("a layout has fewer than 2^32 entries")
+    u32::try_from(number).expect("a layout has fewer than 2^32 slots")
 }

@@ -1,7 +1,7 @@
 //! Entries by a short name.
 #![allow(dead_code)]
 
-use slot_model::{Counts, Slot, Table};
+use slot_model::{Counts, Extension, Resource, Slots, Table};
 use wgpu_types::{
     BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, ShaderStages, StorageTextureAccess,
     TextureFormat, TextureSampleType, TextureViewDimension,
@@ -52,12 +52,40 @@ pub fn entries(types: &[BindingType]) -> Vec<BindGroupLayoutEntry> {
     (0..).zip(types).map(|(at, &ty)| entry(at, ty, ALL)).collect()
 }
 
+/// An array of one element.
 pub fn array(binding: u32, ty: BindingType, visibility: ShaderStages) -> BindGroupLayoutEntry {
-    let count = std::num::NonZeroU32::new(1);
-    BindGroupLayoutEntry {
-        count,
-        ..entry(binding, ty, visibility)
+    array_of(1, entry(binding, ty, visibility))
+}
+
+/// An array of `length` elements, not 0.
+pub fn array_of(length: u32, element: BindGroupLayoutEntry) -> BindGroupLayoutEntry {
+    let count = std::num::NonZeroU32::new(length);
+    assert!(count.is_some());
+    BindGroupLayoutEntry { count, ..element }
+}
+
+/// A buffer with a dynamic offset.
+pub const fn dynamic(ty: BufferBindingType) -> BindingType {
+    BindingType::Buffer {
+        ty,
+        has_dynamic_offset: true,
+        min_binding_size: None,
     }
+}
+
+pub const fn extension(immediate_size: u32, vertex_pulling: bool) -> Extension {
+    Extension {
+        immediate_size,
+        vertex_pulling,
+    }
+}
+
+pub const fn one(table: Table, slot: u32) -> Slots {
+    Slots::One { table, slot }
+}
+
+pub const fn external(planes: [u32; 3], parameters: u32) -> Slots {
+    Slots::External { planes, parameters }
 }
 
 pub fn counts(buffers: u32, textures: u32, samplers: u32) -> Counts {
@@ -68,10 +96,11 @@ pub fn counts(buffers: u32, textures: u32, samplers: u32) -> Counts {
     }
 }
 
-/// `(group, binding, table, slot)` of each slot.
-pub fn places(slots: &[Slot]) -> Vec<(u32, u32, Table, u32)> {
-    slots
-        .iter()
-        .map(|slot| (slot.group, slot.binding, slot.table, slot.slot))
-        .collect()
+/// `(group, binding, table, slot)` of each resource; all of them take one slot.
+pub fn places(resources: &[Resource]) -> Vec<(u32, u32, Table, u32)> {
+    let place = |resource: &Resource| match resource.slots {
+        Slots::One { table, slot } => (resource.group, resource.binding, table, slot),
+        Slots::External { .. } => panic!("{resource:?} takes more than one slot"),
+    };
+    resources.iter().map(place).collect()
 }
