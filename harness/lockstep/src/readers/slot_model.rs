@@ -17,6 +17,7 @@ impl LayoutReader for SlotModel {
         let group_slots = Stage::ALL.map(|stage| {
             let slots = groups.iter().flatten().map(|entries| {
                 let (slots, counts) = slot_model::group(entries, stage.naga());
+                let slots = slots.into_iter().map(|slots| slots.and_then(only)).collect();
                 (slots, [counts.buffers, counts.textures, counts.samplers])
             });
             (stage, slots.collect())
@@ -46,15 +47,15 @@ fn expected_options() -> naga::back::msl::Options {
 
 fn stage_slots(groups: &[Option<&[wgpu_types::BindGroupLayoutEntry]>], stage: Stage) -> Result<StageSlots, String> {
     let model = slot_model::stage(groups, stage.naga()).map_err(words)?;
-    let slots = model.slots.iter().map(|slot| {
-        let at = |table| (slot.table == table).then_some(slot.slot);
+    let slots = model.resources.iter().map(|resource| {
+        let at = |table| resource.slots.first(table);
         let place = Place {
             buffer: at(slot_model::Table::Buffer),
             texture: at(slot_model::Table::Texture),
             sampler: at(slot_model::Table::Sampler),
-            mutable: slot.mutable,
+            mutable: resource.mutable,
         };
-        ((slot.group, slot.binding), place)
+        ((resource.group, resource.binding), place)
     });
     let bases = model
         .bases
@@ -65,6 +66,14 @@ fn stage_slots(groups: &[Option<&[wgpu_types::BindGroupLayoutEntry]>], stage: St
         bases: bases.collect(),
         sizes_slot: model.sizes_slot,
     })
+}
+
+/// The slot of a binding that has one.
+fn only(slots: slot_model::Slots) -> Option<u32> {
+    match slots {
+        slot_model::Slots::One { slot, .. } => Some(slot),
+        slot_model::Slots::External { .. } => None,
+    }
 }
 
 fn words(refused: slot_model::Refused) -> String {
