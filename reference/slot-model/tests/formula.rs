@@ -86,6 +86,7 @@ fn a_slot_is_the_number_of_earlier_visible_slots() {
         let seen = layout.iter().flatten().flatten().filter(visible).count();
         assert_eq!(resources.len(), seen);
         assert!(resources.is_sorted_by_key(|resource| (resource.group, resource.binding)));
+        // The immediates'.
         let mut earlier = vec![(Table::Buffer, 0)];
         for (table, slot) in resources.iter().flat_map(taken) {
             let same = earlier.iter().filter(|(other, _)| *other == table);
