@@ -28,9 +28,9 @@ fn model(groups: &[Option<&[BindGroupLayoutEntry]>]) -> Model {
 #[case::atomic_storage_texture(storage_texture(Atomic), Texture, true)]
 fn table_and_mutability(#[case] ty: BindingType, #[case] table: Table, #[case] mutable: bool) {
     let listed = [entry(7, ty, ALL)];
-    let slots = model(&[Some(&listed)]).slots;
-    assert_eq!(places(&slots), [(0, 7, table, 0)]);
-    assert_eq!(slots[0].mutable, mutable);
+    let resources = model(&[Some(&listed)]).resources;
+    assert_eq!(places(&resources), [(0, 7, table, 0)]);
+    assert_eq!(resources[0].mutable, mutable);
 }
 
 #[rstest]
@@ -71,8 +71,11 @@ fn a_stage_sees_its_own_bindings(#[case] of: Stage, #[case] seen_by: ShaderStage
         entry(2, UNIFORM, ALL),
     ];
     let seen = stage(&[Some(&listed)], of).expect("within the rule");
-    assert_eq!(places(&seen.slots), [(0, 1, Buffer, 0), (0, 2, Buffer, 1)]);
-    assert_eq!(group(&listed, of), (vec![None, Some(0), Some(1)], counts(2, 0, 0)));
+    assert_eq!(places(&seen.resources), [(0, 1, Buffer, 0), (0, 2, Buffer, 1)]);
+    assert_eq!(
+        group(&listed, of),
+        (vec![None, Some(one(Buffer, 0)), Some(one(Buffer, 1))], counts(2, 0, 0))
+    );
 }
 
 #[rstest]
@@ -91,7 +94,7 @@ fn trap_4_each_table_counts_for_itself() {
     let listed = entries(&[UNIFORM, TEXTURE, SAMPLER, STORAGE]);
     let model = model(&[Some(&listed)]);
     assert_eq!(
-        places(&model.slots),
+        places(&model.resources),
         [
             (0, 0, Buffer, 0),
             (0, 1, Texture, 0),
@@ -107,10 +110,10 @@ fn trap_5_a_later_group_goes_on_counting() {
     let first = entries(&[UNIFORM, UNIFORM, TEXTURE]);
     let second = entries(&[STORAGE, TEXTURE]);
     let model = model(&[Some(&first), Some(&second)]);
-    assert_eq!(places(&model.slots[3..]), [(1, 0, Buffer, 2), (1, 1, Texture, 1)]);
+    assert_eq!(places(&model.resources[3..]), [(1, 0, Buffer, 2), (1, 1, Texture, 1)]);
     assert_eq!(model.bases, [Some(counts(0, 0, 0)), Some(counts(2, 1, 0))]);
     assert_eq!(model.sizes_slot, Some(3));
-    let at_the_bind = (vec![Some(0), Some(0)], counts(1, 1, 0));
+    let at_the_bind = (vec![Some(one(Buffer, 0)), Some(one(Texture, 0))], counts(1, 1, 0));
     assert_eq!(group(&second, Stage::Fragment), at_the_bind);
 }
 
@@ -123,9 +126,9 @@ fn trap_6_what_another_stage_sees_takes_no_slot() {
     let second = [entry(0, UNIFORM, ShaderStages::FRAGMENT)];
     let groups = [Some(&first[..]), Some(&second[..])];
     let fragment = model(&groups);
-    assert_eq!(places(&fragment.slots), [(0, 1, Texture, 0), (1, 0, Buffer, 0)]);
+    assert_eq!(places(&fragment.resources), [(0, 1, Texture, 0), (1, 0, Buffer, 0)]);
     let mesh = stage(&groups, Stage::Mesh).expect("within the rule");
-    assert_eq!(places(&mesh.slots), [(0, 0, Buffer, 0)]);
+    assert_eq!(places(&mesh.resources), [(0, 0, Buffer, 0)]);
 }
 
 /// Every order of `items`.
@@ -145,12 +148,18 @@ fn permutations<T: Copy>(items: &[T]) -> Vec<Vec<T>> {
 fn trap_7_the_order_of_the_list_changes_nothing() {
     let sorted = entries(&[UNIFORM, TEXTURE, STORAGE, UNIFORM, SAMPLER]);
     let expected = model(&[Some(&sorted)]);
-    let by_binding = [Some(0), Some(0), Some(1), Some(2), Some(0)];
+    let by_binding = [
+        one(Buffer, 0),
+        one(Texture, 0),
+        one(Buffer, 1),
+        one(Buffer, 2),
+        one(Sampler, 0),
+    ];
     let orders = permutations(&sorted);
     assert_eq!(orders.len(), 120);
     for listed in orders {
         assert_eq!(model(&[Some(&listed)]), expected);
-        let places = listed.iter().map(|one| by_binding[one.binding as usize]);
+        let places = listed.iter().map(|entry| Some(by_binding[entry.binding as usize]));
         let expected = (places.collect(), counts(3, 1, 1));
         assert_eq!(group(&listed, Stage::Fragment), expected);
     }
@@ -163,8 +172,8 @@ fn trap_8_an_absent_group_and_an_empty_one() {
     let absent = model(&[Some(&a), None, Some(&c)]);
     let empty = model(&[Some(&a), Some(&[]), Some(&c)]);
     let of_c = [(2, 0, Buffer, 1), (2, 1, Sampler, 0), (2, 2, Texture, 1)];
-    assert_eq!(places(&absent.slots[2..]), of_c);
-    assert_eq!(absent.slots, empty.slots);
+    assert_eq!(places(&absent.resources[2..]), of_c);
+    assert_eq!(absent.resources, empty.resources);
     let after_a = Some(counts(1, 1, 0));
     assert_eq!(absent.bases, [Some(counts(0, 0, 0)), None, after_a]);
     assert_eq!(empty.bases, [Some(counts(0, 0, 0)), after_a, after_a]);
@@ -176,6 +185,6 @@ fn the_highest_binding_number_stays_in_its_group() {
     let second = entries(&[UNIFORM]);
     let model = model(&[Some(&first), Some(&second)]);
     let expected = [(0, 0, Buffer, 0), (0, u32::MAX, Buffer, 1), (1, 0, Buffer, 2)];
-    assert_eq!(places(&model.slots), expected);
+    assert_eq!(places(&model.resources), expected);
     assert_eq!(model.bases[1], Some(counts(2, 0, 0)));
 }
