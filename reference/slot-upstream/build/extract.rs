@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::{self, Visit};
 
 /// The source of one wgpu-hal package.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Package {
     /// Version of the package, for messages.
     pub version: String,
@@ -489,7 +489,8 @@ impl Extraction<'_> {
         } else {
             format_ident!("metal")
         };
-        let mut tokens = quote!(use #base::externs::*;);
+        // By name, so that they stand before the crates that are called so.
+        let mut tokens = quote!(use #base::externs::{alloc, naga, wgt};);
         let of_upstream = |tokens: TokenStream| crate_to(tokens, &quote!(#base::hal));
         for (_, name) in self.taken.iter().filter(|(of, _)| of == at) {
             let ident = Ident::new(name, Span::call_site());

@@ -1,6 +1,5 @@
 //! What the text of wgpu-hal 29 takes from other crates, and the types of that major version as this crate's own.
 
-pub(crate) use ::log;
 pub use ::naga_29 as naga;
 pub use ::std as alloc;
 pub use ::wgpu_naga_bridge_29 as wgpu_naga_bridge;

@@ -19,11 +19,21 @@ const TASK: usize = 3;
 const MESH: usize = 4;
 
 fn whole(id: u32, buffer_size: u64) -> Resource {
-    Resource::Buffer(BufferBinding { id, buffer_size, offset: 0, size: None })
+    Resource::Buffer(BufferBinding {
+        id,
+        buffer_size,
+        offset: 0,
+        size: None,
+    })
 }
 
 fn part(id: u32, buffer_size: u64, offset: u64, size: u64) -> Resource {
-    Resource::Buffer(BufferBinding { id, buffer_size, offset, size: Some(size) })
+    Resource::Buffer(BufferBinding {
+        id,
+        buffer_size,
+        offset,
+        size: Some(size),
+    })
 }
 
 fn buffer(id: u32, offset: u64) -> BufferSlot {
@@ -35,18 +45,38 @@ fn words(words: &[u32]) -> BufferSlot {
 }
 
 fn stage(stage: ShaderStage, runtime_arrays: &[(u32, u32)]) -> PipelineStage {
-    let runtime_arrays = runtime_arrays.iter().map(|(group, number)| (binding(*group, *number), 0)).collect();
-    PipelineStage { stage, runtime_arrays, vertex_buffers: vec![] }
+    let runtime_arrays = runtime_arrays
+        .iter()
+        .map(|(group, number)| (binding(*group, *number), 0))
+        .collect();
+    PipelineStage {
+        stage,
+        runtime_arrays,
+        vertex_buffers: vec![],
+    }
 }
 
 fn set_group(index: u32, group: usize, dynamic_offsets: &[u32]) -> Command {
-    Command::SetBindGroup { layout: 0, index, group, dynamic_offsets: dynamic_offsets.to_vec() }
+    Command::SetBindGroup {
+        layout: 0,
+        index,
+        group,
+        dynamic_offsets: dynamic_offsets.to_vec(),
+    }
 }
 
 /// A scene of one pipeline layout, whose groups are the layouts of the bind groups.
 fn scene(groups: Vec<BindGroup>, pipelines: Vec<Pipeline>, commands: Vec<Command>) -> Scene {
     let layouts = groups.iter().map(|group| Some(group.layout.clone())).collect();
-    Scene { layouts: vec![PipelineLayout { groups: layouts, immediate_size: 0 }], groups, pipelines, commands }
+    Scene {
+        layouts: vec![PipelineLayout {
+            groups: layouts,
+            immediate_size: 0,
+        }],
+        groups,
+        pipelines,
+        commands,
+    }
 }
 
 fn group(entries: Vec<(BindGroupLayoutEntry, Vec<Resource>)>) -> BindGroup {
@@ -72,7 +102,10 @@ fn a_dispatch_finds_its_resources_at_base_and_place() {
         (entry(7, stages, storage(true)), vec![whole(21, 100)]),
         (entry(8, stages, SAMPLED), vec![Resource::Texture(22)]),
     ]);
-    let pipeline = Pipeline { layout: 0, stages: vec![stage(ShaderStage::Compute, &[(1, 7), (1, 5)])] };
+    let pipeline = Pipeline {
+        layout: 0,
+        stages: vec![stage(ShaderStage::Compute, &[(1, 7), (1, 5)])],
+    };
     // The later group first, before the pipeline.
     let commands = vec![
         Command::BeginComputePass,
@@ -101,7 +134,10 @@ fn a_dispatch_finds_its_resources_at_base_and_place() {
 fn dynamic_offsets_go_by_binding_order_whether_visible_or_not() {
     let all = ShaderStages::VERTEX_FRAGMENT;
     let only = group(vec![
-        (entry(0, ShaderStages::FRAGMENT, uniform(true)), vec![part(1, 1024, 256, 16)]),
+        (
+            entry(0, ShaderStages::FRAGMENT, uniform(true)),
+            vec![part(1, 1024, 256, 16)],
+        ),
         (entry(1, all, uniform(false)), vec![whole(2, 16)]),
         (entry(2, ShaderStages::NONE, uniform(true)), vec![whole(3, 1024)]),
         (entry(3, all, uniform(true)), vec![whole(4, 1024)]),
@@ -132,7 +168,10 @@ fn another_pipeline_finds_the_groups_left_standing_and_its_own_sizes() {
         (entry(0, stages, storage(false)), vec![whole(1, 40)]),
         (entry(1, stages, storage(false)), vec![whole(2, 80)]),
     ]);
-    let pipeline = |arrays: &[(u32, u32)]| Pipeline { layout: 0, stages: vec![stage(ShaderStage::Compute, arrays)] };
+    let pipeline = |arrays: &[(u32, u32)]| Pipeline {
+        layout: 0,
+        stages: vec![stage(ShaderStage::Compute, arrays)],
+    };
     let pipelines = vec![pipeline(&[]), pipeline(&[(0, 1)]), pipeline(&[(0, 1), (0, 0)])];
     let commands = vec![
         Command::BeginComputePass,
@@ -159,11 +198,22 @@ fn another_pipeline_finds_the_groups_left_standing_and_its_own_sizes() {
 
 #[test]
 fn vertex_buffers_count_down_from_30_and_end_the_sizes_of_the_vertex_stage() {
-    let only = group(vec![(entry(0, ShaderStages::VERTEX, storage(true)), vec![whole(1, 12)])]);
-    let vertex = PipelineStage { vertex_buffers: vec![0, 2], ..stage(ShaderStage::Vertex, &[(0, 0)]) };
+    let only = group(vec![(
+        entry(0, ShaderStages::VERTEX, storage(true)),
+        vec![whole(1, 12)],
+    )]);
+    let vertex = PipelineStage {
+        vertex_buffers: vec![0, 2],
+        ..stage(ShaderStage::Vertex, &[(0, 0)])
+    };
     let vertex_buffer = |slot, id, offset, size| Command::SetVertexBuffer {
         slot,
-        buffer: BufferBinding { id, buffer_size: 1000, offset, size },
+        buffer: BufferBinding {
+            id,
+            buffer_size: 1000,
+            offset,
+            size,
+        },
     };
     let commands = vec![
         Command::BeginRenderPass,
@@ -174,7 +224,10 @@ fn vertex_buffers_count_down_from_30_and_end_the_sizes_of_the_vertex_stage() {
         vertex_buffer(1, 5, 0, Some(32)),
         Command::Draw,
     ];
-    let pipeline = Pipeline { layout: 0, stages: vec![vertex] };
+    let pipeline = Pipeline {
+        layout: 0,
+        stages: vec![vertex],
+    };
     let bound = play(&scene(vec![only], vec![pipeline], commands));
     assert_eq!(
         buffers(&bound[0], VERTEX),
@@ -194,13 +247,27 @@ fn an_array_is_one_argument_buffer_and_each_of_its_buffers_has_a_size() {
     let elements = vec![part(1, 100, 16, 20), whole(2, 60)];
     let only = group(vec![
         (array(0, stages, storage(true), 2), elements),
-        (array(1, stages, SAMPLED, 3), vec![Resource::Texture(7), Resource::Texture(8), Resource::Texture(9)]),
+        (
+            array(1, stages, SAMPLED, 3),
+            vec![Resource::Texture(7), Resource::Texture(8), Resource::Texture(9)],
+        ),
         (entry(2, stages, SAMPLED), vec![Resource::Texture(3)]),
     ]);
     let runtime_arrays = vec![(binding(0, 0), 0), (binding(0, 0), 1)];
-    let fragment = PipelineStage { runtime_arrays, ..stage(ShaderStage::Fragment, &[]) };
-    let pipeline = Pipeline { layout: 0, stages: vec![stage(ShaderStage::Vertex, &[]), fragment] };
-    let commands = vec![Command::BeginRenderPass, Command::SetPipeline(0), set_group(0, 0, &[]), Command::Draw];
+    let fragment = PipelineStage {
+        runtime_arrays,
+        ..stage(ShaderStage::Fragment, &[])
+    };
+    let pipeline = Pipeline {
+        layout: 0,
+        stages: vec![stage(ShaderStage::Vertex, &[]), fragment],
+    };
+    let commands = vec![
+        Command::BeginRenderPass,
+        Command::SetPipeline(0),
+        set_group(0, 0, &[]),
+        Command::Draw,
+    ];
     let bound = play(&scene(vec![only], vec![pipeline], commands));
     let element = |id, offset| Element { id, offset };
     assert_eq!(
@@ -220,20 +287,40 @@ fn an_array_is_one_argument_buffer_and_each_of_its_buffers_has_a_size() {
 
 #[test]
 fn an_external_texture_takes_three_textures_and_a_buffer() {
-    let parameters = BufferBinding { id: 4, buffer_size: 256, offset: 64, size: Some(96) };
+    let parameters = BufferBinding {
+        id: 4,
+        buffer_size: 256,
+        offset: 64,
+        size: Some(96),
+    };
     let only = group(vec![
         (entry(0, ShaderStages::COMPUTE, SAMPLED), vec![Resource::Texture(9)]),
         (
             entry(1, ShaderStages::COMPUTE, BindingType::ExternalTexture),
-            vec![Resource::ExternalTexture { planes: [1, 2, 3], parameters }],
+            vec![Resource::ExternalTexture {
+                planes: [1, 2, 3],
+                parameters,
+            }],
         ),
         (
-            entry(2, ShaderStages::COMPUTE, BindingType::AccelerationStructure { vertex_return: false }),
+            entry(
+                2,
+                ShaderStages::COMPUTE,
+                BindingType::AccelerationStructure { vertex_return: false },
+            ),
             vec![Resource::AccelerationStructure(5)],
         ),
     ]);
-    let pipeline = Pipeline { layout: 0, stages: vec![stage(ShaderStage::Compute, &[])] };
-    let commands = vec![Command::BeginComputePass, Command::SetPipeline(0), set_group(0, 0, &[]), Command::Dispatch];
+    let pipeline = Pipeline {
+        layout: 0,
+        stages: vec![stage(ShaderStage::Compute, &[])],
+    };
+    let commands = vec![
+        Command::BeginComputePass,
+        Command::SetPipeline(0),
+        set_group(0, 0, &[]),
+        Command::Dispatch,
+    ];
     let bound = play(&scene(vec![only], vec![pipeline], commands));
     assert_eq!(
         bound[0].stages[COMPUTE],
@@ -248,20 +335,33 @@ fn an_external_texture_takes_three_textures_and_a_buffer() {
 /// wgpu-hal counts immediates in bytes and passes as many words: the tail is 0.
 #[test]
 fn immediates_stand_at_slot_0_of_every_stage() {
-    let only = group(vec![(entry(0, ShaderStages::VERTEX, uniform(false)), vec![whole(1, 16)])]);
-    let pipeline = Pipeline { layout: 0, stages: vec![stage(ShaderStage::Vertex, &[])] };
+    let only = group(vec![(
+        entry(0, ShaderStages::VERTEX, uniform(false)),
+        vec![whole(1, 16)],
+    )]);
+    let pipeline = Pipeline {
+        layout: 0,
+        stages: vec![stage(ShaderStage::Vertex, &[])],
+    };
     let commands = vec![
         Command::BeginRenderPass,
         Command::SetPipeline(0),
         set_group(0, 0, &[]),
-        Command::SetImmediates { layout: 0, offset: 4, data: vec![7] },
+        Command::SetImmediates {
+            layout: 0,
+            offset: 4,
+            data: vec![7],
+        },
         Command::Draw,
     ];
     let mut scene = scene(vec![only], vec![pipeline], commands);
     scene.layouts[0].immediate_size = 8;
     let bound = play(&scene);
     let immediates = words(&[0, 7, 0, 0, 0, 0, 0, 0]);
-    assert_eq!(buffers(&bound[0], VERTEX), &BTreeMap::from([(0, immediates.clone()), (1, buffer(1, 0))]));
+    assert_eq!(
+        buffers(&bound[0], VERTEX),
+        &BTreeMap::from([(0, immediates.clone()), (1, buffer(1, 0))])
+    );
     for stage in [FRAGMENT, TASK, MESH] {
         assert_eq!(buffers(&bound[0], stage), &BTreeMap::from([(0, immediates.clone())]));
     }
@@ -276,8 +376,17 @@ fn task_and_mesh_resources_are_bound_wrongly_by_this_release() {
         (entry(0, ShaderStages::TASK, uniform(false)), vec![whole(1, 16)]),
         (entry(1, ShaderStages::FRAGMENT, uniform(false)), vec![whole(2, 16)]),
     ]);
-    let stages = vec![stage(ShaderStage::Task, &[]), stage(ShaderStage::Mesh, &[]), stage(ShaderStage::Fragment, &[])];
-    let commands = vec![Command::BeginRenderPass, Command::SetPipeline(0), set_group(0, 0, &[]), Command::Draw];
+    let stages = vec![
+        stage(ShaderStage::Task, &[]),
+        stage(ShaderStage::Mesh, &[]),
+        stage(ShaderStage::Fragment, &[]),
+    ];
+    let commands = vec![
+        Command::BeginRenderPass,
+        Command::SetPipeline(0),
+        set_group(0, 0, &[]),
+        Command::Draw,
+    ];
     let bound = play(&scene(vec![only], vec![Pipeline { layout: 0, stages }], commands));
     assert_eq!(buffers(&bound[0], TASK), &BTreeMap::from([(0, buffer(2, 0))]));
     assert_eq!(buffers(&bound[0], FRAGMENT), &BTreeMap::from([(0, buffer(1, 0))]));
