@@ -15,12 +15,14 @@ fn package() -> Package {
     let files = [
         ("src/lib.rs", "pub type Label = u8; \
             pub struct BindGroupDescriptor; pub struct BindGroupEntry; pub struct BufferBinding; \
-            pub struct ExternalTextureBinding; pub struct PipelineLayoutDescriptor(Label); pub struct TextureBinding;"),
+            pub struct ExternalTextureBinding; pub struct PipelineLayoutDescriptor(Label); pub struct TextureBinding; \
+            pub struct NagaShader; pub struct ProgrammableStage;"),
         ("src/auxil/mod.rs", "pub use wgpu_naga_bridge::map_naga_stage;"),
         ("src/metal/mod.rs", "pub struct Unreached; #[cfg(metal)] struct CommandState { count: u32 } \
             pub struct AccelerationStructure; pub struct BindGroup; pub struct BindGroupLayout; \
             pub struct BindGroupLayoutInfo; pub struct Buffer; pub struct ComputePipeline; pub struct PipelineLayout; \
             pub struct PipelineStageInfo; pub struct RenderPipeline; pub struct Sampler; pub struct Temp; \
+            pub struct ShaderModule; pub struct ShaderModuleSource; \
             pub struct TextureView;"),
         ("src/metal/adapter.rs", "use objc2_metal::{MTLLanguageVersion, MTLUnreached}; \
             impl super::CapabilitiesQuery { fn new() { let msl_version = newest(); } } \
@@ -69,6 +71,7 @@ fn what_is_reached_is_taken_and_nothing_else() {
         "pub fn map_visible() -> crate::v31::hal::Label",
         "debug_assert!(crate ::v31::hal::Label::MAX > 0);",
         "pub fn update_bind_group_state(&self)",
+        "pub fn load_shader(&self)",
         "impl Default for super::CommandState",
         "pub fn lang_version(&self) -> (u8, u8) {\n                (1, 2)",
         "pub fn preserve_invariance() -> bool {\n                available!(macos = 11.0)",
@@ -76,7 +79,7 @@ fn what_is_reached_is_taken_and_nothing_else() {
     ] {
         assert!(text.contains(taken), "no `{taken}` in\n{text}");
     }
-    for left in ["nreached", "fn draw", "cfg", "setPreserveInvariance"] {
+    for left in ["nreached", "fn draw", "fn create_render_pipeline", "cfg"] {
         assert!(!text.contains(left), "`{left}` in\n{text}");
     }
 }
