@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::{self, Visit};
 
 /// The source of one wgpu-hal package.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Package {
     /// Version of the package, for messages.
     pub version: String,
@@ -32,6 +32,7 @@ pub const MODULES: &[(&str, &str)] = &[
 const WANTED: &[(&str, &str, &str)] = &[
     ("metal::device", "Device", "create_pipeline_layout"),
     ("metal::device", "Device", "create_bind_group"),
+    ("metal::device", "Device", "load_shader"),
     ("metal::command", "CommandEncoder", "set_bind_group"),
     ("metal::command", "CommandEncoder", "update_bind_group_state"),
     ("metal::command", "CommandEncoder", "set_immediates"),
@@ -51,7 +52,9 @@ const TYPES: &[(&str, &[&str])] = &[
             "BindGroupEntry",
             "BufferBinding",
             "ExternalTextureBinding",
+            "NagaShader",
             "PipelineLayoutDescriptor",
+            "ProgrammableStage",
             "TextureBinding",
         ],
     ),
@@ -69,6 +72,8 @@ const TYPES: &[(&str, &[&str])] = &[
             "PipelineStageInfo",
             "RenderPipeline",
             "Sampler",
+            "ShaderModule",
+            "ShaderModuleSource",
             "Temp",
             "TextureView",
         ],
@@ -136,8 +141,10 @@ const STAND_INS: &[(&str, &[&str])] = &[
             "DynBindGroupLayout",
             "DynBuffer",
             "DynSampler",
+            "DynShaderModule",
             "DynTextureView",
             "FormatAspects",
+            "PipelineError",
             "PipelineLayoutFlags",
         ],
     ),
@@ -489,7 +496,8 @@ impl Extraction<'_> {
         } else {
             format_ident!("metal")
         };
-        let mut tokens = quote!(use #base::externs::*;);
+        // By name, so that they stand before the crates that are called so.
+        let mut tokens = quote!(use #base::externs::{alloc, naga, wgt};);
         let of_upstream = |tokens: TokenStream| crate_to(tokens, &quote!(#base::hal));
         for (_, name) in self.taken.iter().filter(|(of, _)| of == at) {
             let ident = Ident::new(name, Span::call_site());

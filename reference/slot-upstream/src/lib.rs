@@ -106,67 +106,73 @@ pub struct Upstream {
     pub play: fn(&bind::Scene) -> Vec<bind::Bound>,
 }
 
-/// A module with one copy of wgpu-hal's functions: `$file` of `OUT_DIR`, which calls the module by its path, the types
-/// of its major version, and how this version's layouts say the lengths of arrays.
+/// A shader as `load_shader` makes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shader {
+    /// The MSL that is given to Metal's compiler.
+    pub source: String,
+    /// The version of the language that the compiler is told, (major, minor).
+    pub language_version: (u8, u8),
+    /// Whether the compiler is told to preserve invariance.
+    pub preserve_invariance: bool,
+    /// The fields of `_buffer_sizes` before the vertex buffers', as in [`bind::PipelineStage::runtime_arrays`].
+    pub runtime_arrays: Vec<(ResourceBinding, u32)>,
+    /// The buffer slots that Metal is told are not written.
+    pub immutable_buffer_mask: usize,
+}
+
+/// What a shader is loaded from, beside its module.
+#[derive(Clone, Copy, Debug)]
+pub struct ShaderRequest<'a> {
+    /// The stage.
+    pub stage: ShaderStage,
+    /// The name of the entry point.
+    pub entry_point: &'a str,
+    /// Values of overrides.
+    pub constants: &'a naga::back::PipelineConstants,
+    /// The vertex buffers to pull from.
+    pub vertex_buffers: &'a [naga::back::msl::VertexBufferMapping],
+    /// Groups of the pipeline layout, as for [`v30::layout`].
+    pub groups: &'a [Option<&'a [BindGroupLayoutEntry]>],
+    /// Bytes of immediates.
+    pub immediate_size: u32,
+    /// Where it is to run.
+    pub system: System,
+}
+
+/// A module with one copy of wgpu-hal's functions: its file in `OUT_DIR`, the types of its major version, and more
+/// files of this crate that are to call it.
 macro_rules! upstream {
-    ($module:ident, $file:literal, $types:ident, $version:literal, $lengths:expr) => {
+    ($module:ident, $file:literal, $major:ident $(, $more:literal)?) => {
         /// The functions of one release of wgpu-hal.
         pub mod $module {
-            use crate::$types as externs;
+            use crate::$major as externs;
 
             #[allow(warnings, clippy::all)]
             mod hal {
                 include!(concat!(env!("OUT_DIR"), "/", $file));
             }
 
-            /// Version of the wgpu-hal package.
-            pub const VERSION: &str = env!($version);
-
-            fn binding_array_lengths(layout: hal::metal::PipelineLayout) -> externs::Lengths {
-                let lengths: fn(hal::metal::PipelineLayout) -> externs::Lengths = $lengths;
-                lengths(layout)
-            }
-
             include!("version.rs");
+            $(include!($more);)?
         }
     };
 }
 
 #[cfg(feature = "wgpu-hal-30")]
-upstream!(v30, "v30.rs", major30, "WGPU_HAL_30", |layout| layout
-    .binding_array_length_map
-    .into_iter()
-    .collect());
+upstream!(v30, "v30.rs", major30, "shader.rs");
 #[cfg(feature = "wgpu-hal-30")]
-pub use v30::{language_version, layout, play, preserve_invariance, VERSION};
+pub use v30::{language_version, layout, load_shader, play, preserve_invariance, VERSION};
 
 #[cfg(feature = "wgpu-hal-29")]
-upstream!(v29, "v29.rs", major29, "WGPU_HAL_29", |_| Default::default());
+upstream!(v29, "v29.rs", major29);
 
 /// Copies of wgpu-hal 30 with one rule changed each: what a test must tell from the right one.
 #[cfg(feature = "planted")]
 pub mod planted {
-    upstream!(
-        samplers_with_textures,
-        "samplers_with_textures.rs",
-        major30,
-        "WGPU_HAL_30",
-        |layout| layout.binding_array_length_map.into_iter().collect()
-    );
-    upstream!(
-        groups_in_reverse,
-        "groups_in_reverse.rs",
-        major30,
-        "WGPU_HAL_30",
-        |layout| layout.binding_array_length_map.into_iter().collect()
-    );
-    upstream!(
-        sizes_slot_first,
-        "sizes_slot_first.rs",
-        major30,
-        "WGPU_HAL_30",
-        |layout| layout.binding_array_length_map.into_iter().collect()
-    );
+    upstream!(samplers_with_textures, "samplers_with_textures.rs", major30);
+    upstream!(groups_in_reverse, "groups_in_reverse.rs", major30);
+    upstream!(sizes_slot_first, "sizes_slot_first.rs", major30);
 
     /// Each by the name of its change.
     pub const RULES: [(&str, crate::Upstream); 3] = [

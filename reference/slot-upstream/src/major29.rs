@@ -1,6 +1,5 @@
 //! What the text of wgpu-hal 29 takes from other crates, and the types of that major version as this crate's own.
 
-pub(crate) use ::log;
 pub use ::naga_29 as naga;
 pub use ::std as alloc;
 pub use ::wgpu_naga_bridge_29 as wgpu_naga_bridge;
@@ -19,8 +18,17 @@ pub mod hashbrown {
 
 /// What wgpu-hal keeps of a global with a runtime-sized array. It knows of none in an array of buffers.
 pub type SizedBinding = naga::ResourceBinding;
-/// Lengths of arrays of storage buffers: wgpu-hal 29 keeps none.
-pub type Lengths = std::collections::BTreeMap<newer::ResourceBinding, u32>;
+
+/// Lengths of arrays of storage buffers, of a pipeline layout: wgpu-hal 29 keeps none.
+macro_rules! binding_array_lengths {
+    ($layout:expr) => {
+        Default::default()
+    };
+}
+pub(crate) use binding_array_lengths;
+
+/// Version of the wgpu-hal package.
+pub const VERSION: &str = env!("WGPU_HAL_29");
 
 pub fn sized_binding(binding: newer::ResourceBinding, _index: u32) -> SizedBinding {
     naga::ResourceBinding {

@@ -17,8 +17,17 @@ pub mod hashbrown {
 
 /// What wgpu-hal keeps of a global with a runtime-sized array.
 pub type SizedBinding = (naga::ResourceBinding, u32);
-/// Lengths of arrays of storage buffers.
-pub type Lengths = std::collections::BTreeMap<naga::ResourceBinding, u32>;
+
+/// Lengths of arrays of storage buffers, of a pipeline layout.
+macro_rules! binding_array_lengths {
+    ($layout:expr) => {
+        $layout.binding_array_length_map.into_iter().collect()
+    };
+}
+pub(crate) use binding_array_lengths;
+
+/// Version of the wgpu-hal package.
+pub const VERSION: &str = env!("WGPU_HAL_30");
 
 pub fn sized_binding(binding: naga::ResourceBinding, index: u32) -> SizedBinding {
     (binding, index)

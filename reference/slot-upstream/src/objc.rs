@@ -7,6 +7,7 @@
 use crate::bind::{BufferSlot, Element, Tables};
 use std::cell::{RefCell, UnsafeCell};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
@@ -89,11 +90,22 @@ pub mod objc2 {
 pub mod objc2_foundation {
     /// Foundation's `NSUInteger`.
     pub type NSUInteger = usize;
+
+    /// A string.
+    pub struct NSString(pub String);
+
+    impl NSString {
+        /// A copy of a string.
+        #[allow(clippy::should_implement_trait)]
+        pub fn from_str(text: &str) -> NSString {
+            NSString(text.to_string())
+        }
+    }
 }
 
 use objc2::rc::Retained;
 use objc2::runtime::{Protocol, ProtocolObject};
-use objc2_foundation::NSUInteger;
+use objc2_foundation::{NSString, NSUInteger};
 
 /// Traits that stand for Metal's protocols, each with the data of its objects.
 macro_rules! protocols {
@@ -127,6 +139,24 @@ impl BufferState {
     }
 }
 
+/// What Metal's compiler is told.
+#[derive(Clone, Debug, Default)]
+pub struct CompileOptions {
+    /// The version of the language.
+    pub language_version: Option<MTLLanguageVersion>,
+    /// Whether to preserve invariance.
+    pub preserve_invariance: bool,
+}
+
+/// What a library is compiled from.
+#[derive(Debug, Default)]
+pub struct LibraryState {
+    /// MSL.
+    pub source: String,
+    /// How.
+    pub options: CompileOptions,
+}
+
 /// The argument tables of one stage.
 pub type Recorded = RefCell<Tables>;
 
@@ -157,7 +187,8 @@ pub mod objc2_metal {
         MTLCounterSampleBuffer: (),
         MTLDepthStencilState: (),
         MTLDevice: (),
-        MTLLibrary: (),
+        MTLFunction: (),
+        MTLLibrary: LibraryState,
         MTLRenderCommandEncoder: RenderState,
         MTLRenderPipelineState: (),
         MTLResource: (),
@@ -244,6 +275,33 @@ pub mod objc2_metal {
         Version4_0,
     }
 
+    /// A class of primitives.
+    #[derive(Clone, Copy, Debug)]
+    #[allow(missing_docs)]
+    pub enum MTLPrimitiveTopologyClass {
+        Unspecified,
+        Point,
+    }
+
+    /// What Metal's compiler is told.
+    #[derive(Clone, Debug, Default)]
+    pub struct MTLCompileOptions(pub RefCell<CompileOptions>);
+
+    #[allow(missing_docs)]
+    impl MTLCompileOptions {
+        pub fn new() -> MTLCompileOptions {
+            MTLCompileOptions::default()
+        }
+
+        pub fn setLanguageVersion(&self, version: MTLLanguageVersion) {
+            self.0.borrow_mut().language_version = Some(version);
+        }
+
+        pub fn setPreserveInvariance(&self, preserve: bool) {
+            self.0.borrow_mut().preserve_invariance = preserve;
+        }
+    }
+
     /// A size in three dimensions.
     #[derive(Clone, Copy, Debug)]
     #[allow(missing_docs)]
@@ -275,6 +333,26 @@ impl ProtocolObject<dyn MTLDevice> {
     ) -> Option<Retained<ProtocolObject<dyn MTLBuffer>>> {
         let contents = UnsafeCell::new(vec![0; length.div_ceil(8)]);
         Some(Retained::new(ProtocolObject(BufferState { id: None, contents })))
+    }
+
+    /// Keeps the text, and takes it as it is.
+    pub fn newLibraryWithSource_options_error(
+        &self,
+        source: &NSString,
+        options: Option<&MTLCompileOptions>,
+    ) -> Result<Retained<ProtocolObject<dyn MTLLibrary>>, Infallible> {
+        let options = options.map(|options| options.0.borrow().clone()).unwrap_or_default();
+        Ok(Retained::new(ProtocolObject(LibraryState {
+            source: source.0.clone(),
+            options,
+        })))
+    }
+}
+
+impl ProtocolObject<dyn MTLLibrary> {
+    /// Any name is there.
+    pub fn newFunctionWithName(&self, _name: &NSString) -> Option<Retained<ProtocolObject<dyn MTLFunction>>> {
+        Some(Retained::new(ProtocolObject(())))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::bind::{self, Bound, Command, Resource, Scene, Tables};
 use crate::objc::objc2::rc::Retained;
-use crate::objc::objc2::runtime::ProtocolObject;
+use crate::objc::objc2::runtime::{Protocol, ProtocolObject};
 use crate::objc::objc2::with_system;
 use crate::objc::{objc2_metal, BufferState, RenderState};
 use crate::{Counts, DeviceError, Layout, Stage, System, Upstream, STAGES};
@@ -11,6 +11,9 @@ use externs::naga::back::msl::{VertexBufferMapping, VertexBufferStepMode};
 use hal::metal;
 use stand_ins::metal::{CommandEncoder, Device};
 use std::num::NonZeroU64;
+
+/// Version of the wgpu-hal package.
+pub const VERSION: &str = externs::VERSION;
 
 /// These functions as data.
 pub const UPSTREAM: Upstream = Upstream {
@@ -26,6 +29,7 @@ mod stand_ins {
 
     /// For items of wgpu-hal's root.
     pub mod root {
+        use super::super::externs::{naga, wgt};
         pub use crate::DeviceError;
 
         /// A type's bound in wgpu-hal's descriptors: here anything keeps it.
@@ -41,8 +45,18 @@ mod stand_ins {
             DynBindGroupLayout,
             DynBuffer,
             DynSampler,
+            DynShaderModule,
             DynTextureView
         );
+
+        /// Why `load_shader` gives no shader.
+        #[derive(Clone, Debug)]
+        #[allow(dead_code)]
+        pub enum PipelineError {
+            Linkage(wgt::ShaderStages, String),
+            EntryPoint(naga::ShaderStage),
+            PipelineConstants(wgt::ShaderStages, String),
+        }
 
         #[derive(Clone, Copy, Debug)]
         pub struct FormatAspects;
@@ -79,6 +93,7 @@ mod stand_ins {
         pub struct Device {
             pub shared: Arc<AdapterShared>,
             pub counters: Arc<wgt::HalCounters>,
+            pub limits: wgt::Limits,
         }
 
         pub struct CommandEncoder {
@@ -110,6 +125,7 @@ fn device(msl_version: objc2_metal::MTLLanguageVersion) -> Device {
     Device {
         shared: shared.into(),
         counters: Default::default(),
+        limits: Default::default(),
     }
 }
 
@@ -183,7 +199,7 @@ fn plain_layout(mut layout: metal::PipelineLayout) -> Layout {
     }
     Layout {
         stages,
-        binding_array_lengths: binding_array_lengths(layout),
+        binding_array_lengths: externs::binding_array_lengths!(layout),
     }
 }
 
@@ -352,8 +368,8 @@ fn set_pipeline(encoder: &mut CommandEncoder, pipeline: &bind::Pipeline, layout:
 }
 
 /// An object of which only that it is there matters.
-fn object<P: crate::objc::objc2::runtime::Protocol<State = ()> + ?Sized>() -> Retained<ProtocolObject<P>> {
-    Retained::new(ProtocolObject(()))
+fn object<P: Protocol<State: Default> + ?Sized>() -> Retained<ProtocolObject<P>> {
+    Retained::new(ProtocolObject(Default::default()))
 }
 
 /// What `create_render_pipeline` and `create_compute_pipeline` keep of a stage.
