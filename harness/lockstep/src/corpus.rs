@@ -370,7 +370,7 @@ fn entry_words(report: &msl::EntryReport) -> EntryExpect {
         refused: None,
         arguments: arguments.collect(),
         sizes: report.sizes.iter().copied().map(binding).collect(),
-        workgroup: (report.stage == crate::case::Stage::Compute).then_some(report.workgroup),
+        workgroup: (report.stage == Stage::Compute).then_some(report.workgroup),
         loops: safety.loops,
         subscripts: safety.dynamic_subscripts,
     }
@@ -441,7 +441,7 @@ fn hex_words(bytes: &[u8]) -> String {
 }
 
 fn compare_layout(due: &LayoutExpect, found: &LayoutExpect, wrong: &mut Vec<String>) {
-    for stage in crate::case::Stage::ALL {
+    for stage in Stage::ALL {
         let empty = BTreeMap::new();
         let [due, found] = [due, found].map(|side| side.slots.get(&stage).unwrap_or(&empty));
         for key in due.keys().chain(found.keys().filter(|key| !due.contains_key(*key))) {

@@ -37,7 +37,7 @@ pub fn summary(results: &Results, color: bool) -> String {
     let mut out = vec![head(results, paint)];
     section(&mut out, paint, "Cases", lanes(results, paint));
     section(&mut out, paint, "Comparisons", comparisons(&results.comparisons, paint));
-    section(&mut out, paint, "LEDGER", ledger(&results.ledger, paint));
+    section(&mut out, paint, "Ledger", ledger(&results.ledger, paint));
     section(&mut out, paint, "MSL", msl(results, paint));
     section(&mut out, paint, "GPU", gpu(&results.engines, paint));
     section(&mut out, paint, "Coverage", coverage(&results.coverage.grids, paint));
