@@ -233,8 +233,9 @@ fn group(u: &mut Unstructured<'_>, extended: bool, room: &mut Room) -> Result<Gr
         0..32 => return Ok(None),
         32..56 => 0,
         56..240 => u.int_in_range(0..=8u16)?,
-        240..255 => u.int_in_range(0..=60u16)?,
-        255 => u.int_in_range(0..=1000u16)?,
+        240..255 => u.int_in_range(0..=24u16)?,
+        255 if chance(u, 16)? => u.int_in_range(0..=1000u16)?,
+        255 => u.int_in_range(0..=60u16)?,
     };
     let mut entries = Vec::with_capacity(len.into());
     for _ in 0..len {

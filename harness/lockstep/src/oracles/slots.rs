@@ -9,6 +9,7 @@
 //! Against wgpu-hal's own function ([`compare_upstream`]) the lines of the ledger hold: where one applies, exactly its difference must be
 //! there, and no difference at all is a finding too.
 
+use mslmap::Kind;
 use naga::back::msl::{BindSamplerTarget, BindTarget};
 
 use super::Outcome;
@@ -209,29 +210,36 @@ fn is_truncated(
     upstream: &StageSlots,
     stage: usize,
 ) -> bool {
-    let column = TABLES.iter().position(|known| *known == table).unwrap_or_default();
+    let Some(table) = TABLES.into_iter().find(|known| known.to_string() == table) else {
+        return false;
+    };
     let (group, binding) = at;
     let find = || {
-        let base = (*upstream.bases.get(group as usize)?)?[column];
+        let base = (*upstream.bases.get(group as usize)?)?.in_table(table)?;
         let present = case.groups.get(..group as usize)?.iter().flatten().count();
         let entries = case.groups.get(group as usize)?.as_ref()?;
         let index = entries.iter().position(|entry| entry.binding == binding)?;
-        let place = subject.group_slots.as_ref()?[stage].get(present)?.0.get(index)?[column]?;
+        let place = subject.group_slots.as_ref()?[stage].get(present)?.0.get(index)?;
+        let place = match table {
+            Kind::Buffer => place.buffer,
+            Kind::Texture => place.texture,
+            Kind::Sampler | Kind::None => place.sampler,
+        }?;
         let target = upstream.slots.get(&naga::ResourceBinding { group, binding })?;
-        Some(slot_in(target, column)? == (base + place) as u8)
+        Some(slot_in(target, table)? == (base + place) as u8)
     };
     find().unwrap_or(false)
 }
 
 /// The argument tables by their names in a refusal.
-const TABLES: [&str; 3] = ["buffer", "texture", "sampler"];
+const TABLES: [Kind; 3] = [Kind::Buffer, Kind::Texture, Kind::Sampler];
 
 /// The first slot that a target has in a table.
-fn slot_in(target: &BindTarget, table: usize) -> Option<u8> {
+fn slot_in(target: &BindTarget, table: Kind) -> Option<u8> {
     let external = target.external_texture.as_ref();
     match (table, &target.sampler) {
-        (0, _) => target.buffer.or(external.map(|texture| texture.params)),
-        (1, _) => target.texture.or(external.map(|texture| texture.planes[0])),
+        (Kind::Buffer, _) => target.buffer.or(external.map(|texture| texture.params)),
+        (Kind::Texture, _) => target.texture.or(external.map(|texture| texture.planes[0])),
         (_, Some(BindSamplerTarget::Resource(slot))) => Some(*slot),
         _ => None,
     }
@@ -242,7 +250,7 @@ fn buffers_taken(slots: &StageSlots, subject: &LayoutAnswer, stage: usize) -> u3
     let counts = subject.group_slots.as_ref().and_then(|stages| stages[stage].last());
     let last = slots.bases.iter().rev().find_map(|base| *base);
     match (last, counts) {
-        (Some(base), Some((_, counts))) => base[0] + counts[0],
+        (Some(base), Some((_, counts))) => base.buffers + counts.buffers,
         _ => u32::from(slots.immediates_slot.is_some()),
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use litemap::LiteMap;
+use mslmap::{Counts, EntrySlots};
 use naga::ResourceBinding;
 use naga::back::msl::{BindSamplerTarget, BindTarget};
 use naga::proc::BoundsCheckPolicies;
@@ -53,7 +54,7 @@ pub struct StageSlots {
     /// Where each binding that the stage sees stands, and whether the shader may write to it.
     pub slots: LiteMap<ResourceBinding, BindTarget>,
     /// The first buffer, texture and sampler slot of each group; `None` for an absent one.
-    pub bases: Vec<Option<[u32; 3]>>,
+    pub bases: Vec<Option<Counts>>,
     /// The slot of `_buffer_sizes`.
     pub sizes_slot: Option<u8>,
     /// The slot of the immediates.
@@ -64,7 +65,7 @@ pub struct StageSlots {
 
 /// What GroupSlots gives for one group and stage: for each entry its first place in the buffer, texture and sampler table, and the
 /// counts.
-pub type GroupSlots = (Vec<[Option<u32>; 3]>, [u32; 3]);
+pub type GroupSlots = (Vec<EntrySlots>, Counts);
 
 /// Section 3 of slots.md, of one system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! The slot model of slots.md section 5: the reference reader of layouts, written from the page in another shape than `mslmap`.
 
+use mslmap::EntrySlots;
 use naga::ResourceBinding;
 use naga::back::msl::{BindExternalTextureTarget, BindSamplerTarget, BindTarget};
 use slot_model::{Counts, Extension, Model, Refused, Slots, Table};
@@ -93,16 +94,24 @@ fn target(slots: Slots, mutable: bool) -> BindTarget {
 }
 
 fn group_slots(entries: &[wgpu_types::BindGroupLayoutEntry], stage: Stage) -> GroupSlots {
-    let tables = [Table::Buffer, Table::Texture, Table::Sampler];
     let (places, taken) = slot_model::group(entries, stage.naga());
-    let places = places
-        .iter()
-        .map(|slots| tables.map(|table| slots.and_then(|slots| slots.first(table))));
+    let places = places.iter().map(|slots| {
+        let first = |table| slots.and_then(|slots| slots.first(table));
+        EntrySlots {
+            buffer: first(Table::Buffer),
+            texture: first(Table::Texture),
+            sampler: first(Table::Sampler),
+        }
+    });
     (places.collect(), counts(taken))
 }
 
-fn counts(counts: Counts) -> [u32; 3] {
-    [counts.buffers, counts.textures, counts.samplers]
+fn counts(counts: Counts) -> mslmap::Counts {
+    mslmap::Counts {
+        buffers: counts.buffers,
+        textures: counts.textures,
+        samplers: counts.samplers,
+    }
 }
 
 fn refusal(refused: Refused) -> Refusal {

@@ -1,5 +1,7 @@
 //! wgpu-hal's own `create_pipeline_layout` and its choice by version (slots.md, section 5), as `reference/slot-upstream` builds them.
 
+use std::borrow::Cow;
+
 use slot_upstream::{Platform as UpstreamPlatform, System as UpstreamSystem, UPSTREAMS, Upstream};
 use wgpu_types::BindGroupLayoutEntry;
 
@@ -45,11 +47,8 @@ impl LayoutReader for SlotUpstream {
 impl SlotUpstream {
     fn stages(&self, case: &LayoutCase) -> [Result<StageSlots, Refusal>; 5] {
         // wgpu-core hands entries over in binding order.
-        let sorted: Vec<Option<Vec<BindGroupLayoutEntry>>> = case
-            .groups
-            .iter()
-            .map(|group| group.as_deref().map(mslmap::sort_entries))
-            .collect();
+        let sorted = case.groups.iter().map(|group| group.as_deref().map(in_binding_order));
+        let sorted: Vec<Option<Cow<'_, [BindGroupLayoutEntry]>>> = sorted.collect();
         let groups: Vec<Option<&[_]>> = sorted.iter().map(Option::as_deref).collect();
         let layout = match caught(|| (self.0.layout)(&groups, case.immediate_size)) {
             Ok(Ok(layout)) => layout,
@@ -60,14 +59,27 @@ impl SlotUpstream {
             let bases = stage.bases.iter().take(groups.len());
             Ok(StageSlots {
                 slots: stage.resources.into_iter().collect(),
-                bases: bases
-                    .map(|base| base.map(|base| [base.buffers, base.textures, base.samplers]))
-                    .collect(),
+                bases: bases.map(|base| base.map(counts)).collect(),
                 sizes_slot: stage.sizes_slot,
                 immediates_slot: stage.immediates_slot,
                 array_lengths: layout.binding_array_lengths.clone(),
             })
         })
+    }
+}
+
+fn in_binding_order(entries: &[BindGroupLayoutEntry]) -> Cow<'_, [BindGroupLayoutEntry]> {
+    match entries.is_sorted_by_key(|entry| entry.binding) {
+        true => Cow::Borrowed(entries),
+        false => Cow::Owned(mslmap::sort_entries(entries)),
+    }
+}
+
+fn counts(counts: slot_upstream::Counts) -> mslmap::Counts {
+    mslmap::Counts {
+        buffers: counts.buffers,
+        textures: counts.textures,
+        samplers: counts.samplers,
     }
 }
 

@@ -1,14 +1,11 @@
 //! `mslmap` as a reader.
 
-use mslmap::{Counts, Extension, LayoutError, StageLayout};
+use mslmap::{Extension, LayoutError, StageLayout};
 use naga::back::msl::Options;
-use wgpu_types::BindGroupLayoutEntry;
 
 use super::Native;
 use crate::case::{LayoutCase, Platform, Stage, System};
-use crate::readers::layouts::{
-    GroupSlots, LayoutAnswer, LayoutReader, OptionFacts, Refusal, StageSlots, SystemFacts, is_extended,
-};
+use crate::readers::layouts::{LayoutAnswer, LayoutReader, OptionFacts, Refusal, StageSlots, SystemFacts, is_extended};
 
 impl LayoutReader for Native {
     fn name(&self) -> &str {
@@ -29,7 +26,10 @@ impl LayoutReader for Native {
         let (platform, version) = system(&case.system);
         LayoutAnswer {
             stages: stages.map(|stage| stage.map(stage_slots).map_err(refusal)),
-            group_slots: Some(Stage::ALL.map(|stage| present().map(|entries| group_slots(entries, stage)).collect())),
+            group_slots: Some(Stage::ALL.map(|stage| {
+                let slots = present().map(|entries| mslmap::group_slots(entries, stage.naga()));
+                slots.collect()
+            })),
             dynamic_offsets: Some(present().map(|entries| mslmap::dynamic_offsets(entries)).collect()),
             system: SystemFacts {
                 language_version: mslmap::language_version(platform, version),
@@ -43,21 +43,11 @@ impl LayoutReader for Native {
 fn stage_slots(layout: StageLayout) -> StageSlots {
     StageSlots {
         slots: layout.resources,
-        bases: layout.group_base.iter().map(|base| base.map(counts)).collect(),
+        bases: layout.group_base,
         sizes_slot: layout.sizes_slot,
         immediates_slot: layout.immediates_slot,
         array_lengths: layout.binding_array_lengths,
     }
-}
-
-fn group_slots(entries: &[BindGroupLayoutEntry], stage: Stage) -> GroupSlots {
-    let (slots, taken) = mslmap::group_slots(entries, stage.naga());
-    let places = slots.iter().map(|slots| [slots.buffer, slots.texture, slots.sampler]);
-    (places.collect(), counts(taken))
-}
-
-fn counts(counts: Counts) -> [u32; 3] {
-    [counts.buffers, counts.textures, counts.samplers]
 }
 
 fn refusal(error: LayoutError) -> Refusal {
