@@ -93,6 +93,8 @@ mod stand_ins {
         pub struct Device {
             pub shared: Arc<AdapterShared>,
             pub counters: Arc<wgt::HalCounters>,
+            // Asked for by wgpu-hal 30 alone.
+            #[allow(dead_code)]
             pub limits: wgt::Limits,
         }
 
