@@ -3,7 +3,7 @@
 //! Paths are followed token by token: `super::X`, `crate::X`, an imported name, a name of the same module. What a
 //! name stands for on a Mac (Metal's objects, the device) is in [`STAND_INS`] and written by hand in `src/`.
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, ToTokens};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::{self, Visit};
@@ -703,10 +703,8 @@ fn crate_to(tokens: TokenStream, root: &TokenStream) -> TokenStream {
         match tree {
             TokenTree::Ident(ident) if ident == "crate" && is_punct(&trees, index + 1, ':') => out.extend(root.clone()),
             TokenTree::Group(group) => {
-                let delimiter: Delimiter = group.delimiter();
-                let mut inner = Group::new(delimiter, crate_to(group.stream(), root));
-                inner.set_span(group.span());
-                out.extend([TokenTree::Group(inner)]);
+                let inner = crate_to(group.stream(), root);
+                out.extend([TokenTree::Group(Group::new(group.delimiter(), inner))]);
             }
             tree => out.extend([tree.clone()]),
         }

@@ -67,7 +67,10 @@ fn metadata(majors: &[u64]) -> Result<Metadata, String> {
         .other_options(offline)
         .exec()
         .or_else(|_| command.other_options(platform).exec());
-    found.map_err(|error| format!("`cargo metadata --locked` must tell where wgpu-hal is (try `cargo fetch`): {error}"))
+    found.map_err(|error| {
+        let why = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("`cargo metadata --locked` must tell where wgpu-hal is (try `cargo fetch`): {why}")
+    })
 }
 
 /// The text of the locked wgpu-hal of one major version.

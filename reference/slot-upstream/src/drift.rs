@@ -232,7 +232,7 @@ fn layouts() -> Vec<(&'static str, PipelineLayout)> {
     ];
     let acceleration_structure = (BindingType::AccelerationStructure { vertex_return: false }, 0);
     let mesh = ShaderStages::TASK | ShaderStages::MESH;
-    let twice = || vec![entries(ALL, &[(UNIFORM, 0)]), entries(ALL, &[(UNIFORM, 0)])].concat();
+    let twice = || [entries(ALL, &[(UNIFORM, 0)]), entries(ALL, &[(UNIFORM, 0)])].concat();
     let layout = |groups| PipelineLayout {
         groups,
         immediate_size: 0,

@@ -91,13 +91,16 @@ pub enum Platform {
     VisionOs,
 }
 
+/// The layouts of a pipeline layout's groups, each sorted by binding as wgpu-core gives them.
+pub type Groups<'a> = &'a [Option<&'a [BindGroupLayoutEntry]>];
+
 /// One release's functions.
 #[derive(Clone, Copy, Debug)]
 pub struct Upstream {
     /// Version of the wgpu-hal package.
     pub version: &'static str,
     /// See [`v30::layout`].
-    pub layout: fn(&[Option<&[BindGroupLayoutEntry]>], u32) -> Result<Layout, DeviceError>,
+    pub layout: fn(Groups<'_>, u32) -> Result<Layout, DeviceError>,
     /// See [`v30::language_version`].
     pub language_version: fn(System) -> (u8, u8),
     /// See [`v30::preserve_invariance`].
@@ -111,7 +114,7 @@ pub struct Upstream {
 pub struct Shader {
     /// The MSL that is given to Metal's compiler.
     pub source: String,
-    /// The version of the language that the compiler is told, (major, minor).
+    /// The version of the language that it is written in, (major, minor).
     pub language_version: (u8, u8),
     /// Whether the compiler is told to preserve invariance.
     pub preserve_invariance: bool,
@@ -132,8 +135,8 @@ pub struct ShaderRequest<'a> {
     pub constants: &'a naga::back::PipelineConstants,
     /// The vertex buffers to pull from.
     pub vertex_buffers: &'a [naga::back::msl::VertexBufferMapping],
-    /// Groups of the pipeline layout, as for [`v30::layout`].
-    pub groups: &'a [Option<&'a [BindGroupLayoutEntry]>],
+    /// Groups of the pipeline layout.
+    pub groups: Groups<'a>,
     /// Bytes of immediates.
     pub immediate_size: u32,
     /// Where it is to run.

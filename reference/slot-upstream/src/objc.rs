@@ -5,7 +5,7 @@
 #![allow(non_snake_case, non_upper_case_globals, dead_code)]
 
 use crate::bind::{BufferSlot, Element, Tables};
-use std::cell::{RefCell, UnsafeCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ffi::c_void;
@@ -139,22 +139,13 @@ impl BufferState {
     }
 }
 
-/// What Metal's compiler is told.
-#[derive(Clone, Debug, Default)]
-pub struct CompileOptions {
-    /// The version of the language.
-    pub language_version: Option<MTLLanguageVersion>,
-    /// Whether to preserve invariance.
-    pub preserve_invariance: bool,
-}
-
 /// What a library is compiled from.
 #[derive(Debug, Default)]
 pub struct LibraryState {
     /// MSL.
     pub source: String,
-    /// How.
-    pub options: CompileOptions,
+    /// Whether with invariance preserved.
+    pub preserve_invariance: bool,
 }
 
 /// The argument tables of one stage.
@@ -285,7 +276,10 @@ pub mod objc2_metal {
 
     /// What Metal's compiler is told.
     #[derive(Clone, Debug, Default)]
-    pub struct MTLCompileOptions(pub RefCell<CompileOptions>);
+    pub struct MTLCompileOptions {
+        /// Whether to preserve invariance.
+        pub preserve_invariance: Cell<bool>,
+    }
 
     #[allow(missing_docs)]
     impl MTLCompileOptions {
@@ -293,12 +287,10 @@ pub mod objc2_metal {
             MTLCompileOptions::default()
         }
 
-        pub fn setLanguageVersion(&self, version: MTLLanguageVersion) {
-            self.0.borrow_mut().language_version = Some(version);
-        }
+        pub fn setLanguageVersion(&self, _version: MTLLanguageVersion) {}
 
         pub fn setPreserveInvariance(&self, preserve: bool) {
-            self.0.borrow_mut().preserve_invariance = preserve;
+            self.preserve_invariance.set(preserve);
         }
     }
 
@@ -341,10 +333,11 @@ impl ProtocolObject<dyn MTLDevice> {
         source: &NSString,
         options: Option<&MTLCompileOptions>,
     ) -> Result<Retained<ProtocolObject<dyn MTLLibrary>>, Infallible> {
-        let options = options.map(|options| options.0.borrow().clone()).unwrap_or_default();
+        let preserve_invariance = options.is_some_and(|options| options.preserve_invariance.get());
+        let source = source.0.clone();
         Ok(Retained::new(ProtocolObject(LibraryState {
-            source: source.0.clone(),
-            options,
+            source,
+            preserve_invariance,
         })))
     }
 }

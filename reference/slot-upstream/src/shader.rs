@@ -46,7 +46,7 @@ pub fn load_shader(
     Ok(Shader {
         source: library.source.clone(),
         language_version: device.lang_version(),
-        preserve_invariance: library.options.preserve_invariance,
+        preserve_invariance: library.preserve_invariance,
         runtime_arrays: shader.sized_bindings,
         immutable_buffer_mask: shader.immutable_buffer_mask,
     })

@@ -6,7 +6,7 @@ use crate::objc::objc2::rc::Retained;
 use crate::objc::objc2::runtime::{Protocol, ProtocolObject};
 use crate::objc::objc2::with_system;
 use crate::objc::{objc2_metal, BufferState, RenderState};
-use crate::{Counts, DeviceError, Layout, Stage, System, Upstream, STAGES};
+use crate::{Counts, DeviceError, Groups, Layout, Stage, System, Upstream, STAGES};
 use externs::naga::back::msl::{VertexBufferMapping, VertexBufferStepMode};
 use hal::metal;
 use stand_ins::metal::{CommandEncoder, Device};
@@ -93,6 +93,8 @@ mod stand_ins {
         pub struct Device {
             pub shared: Arc<AdapterShared>,
             pub counters: Arc<wgt::HalCounters>,
+            // Asked for by wgpu-hal 30 alone.
+            #[allow(dead_code)]
             pub limits: wgt::Limits,
         }
 
@@ -129,8 +131,7 @@ fn device(msl_version: objc2_metal::MTLLanguageVersion) -> Device {
     }
 }
 
-/// What `create_pipeline_layout` makes of the layouts of groups, each sorted by binding as wgpu-core gives them, and a
-/// number of bytes of immediates.
+/// What `create_pipeline_layout` makes of the layouts of groups and a number of bytes of immediates.
 ///
 /// # Errors
 ///
@@ -140,14 +141,8 @@ fn device(msl_version: objc2_metal::MTLLanguageVersion) -> Device {
 /// # Panics
 ///
 /// As upstream does: over [`crate::MAX_BIND_GROUPS`] groups, when the ninth or a later one is there.
-pub fn layout(
-    groups: &[Option<&[wgpu_types::BindGroupLayoutEntry]>],
-    immediate_size: u32,
-) -> Result<Layout, DeviceError> {
-    let groups = groups
-        .iter()
-        .map(|group| group.map(|entries| bind_group_layout(entries)))
-        .collect::<Vec<_>>();
+pub fn layout(groups: Groups<'_>, immediate_size: u32) -> Result<Layout, DeviceError> {
+    let groups: Vec<_> = groups.iter().map(|group| group.map(bind_group_layout)).collect();
     pipeline_layout(&groups, immediate_size).map(plain_layout)
 }
 
