@@ -1,7 +1,7 @@
 //! A reader that is wrong on purpose is found out, by the comparison and by the GPU, each alone.
 //!
 //! The wrong reader is the native one, but that it lets DispatchIndirect begin where only 8 of its 12 bytes are left. Another one
-//! replays baseVertex unsigned.
+//! replays baseVertex unsigned. A wgpu-hal with one rule changed is found out too.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -12,9 +12,11 @@ use lockstep::generators::Lane;
 use lockstep::gpu::engine::Engine;
 use lockstep::readers::native::Native;
 use lockstep::readers::replay_js::replay_js;
+use lockstep::readers::slot_upstream::SlotUpstream;
 use lockstep::readers::{Batch, BatchAnswers, ReaderFailed, StreamReader};
 use lockstep::report::results::Results;
 use lockstep::setup;
+use slot_upstream::planted::RULES;
 use wire::{Cmd, Op, RangeRefusal, Reason};
 
 /// wire.md section 5 with 8 in place of 12: "DispatchIndirect: offset + 12 <= size".
@@ -37,10 +39,14 @@ fn eight_bytes(cmds: &[Cmd<'_>], buffers: &BTreeMap<u32, BufferFacts>, bound: u3
 
 /// Some two seconds of cases on two cores, always the same ones.
 fn campaign(cast: Cast, lanes: &[Lane]) -> Results {
+    campaign_of(16384, cast, lanes)
+}
+
+fn campaign_of(cases: u64, cast: Cast, lanes: &[Lane]) -> Results {
     let folder = tempfile::tempdir().expect("a folder");
     let plan = Plan {
         seed: 1,
-        budget: Budget::Cases(16384),
+        budget: Budget::Cases(cases),
         workers: 2,
         lanes: lanes.to_vec(),
         shard: (0, 1),
@@ -141,4 +147,21 @@ fn the_gpu_finds_it_alone() {
         gpu.id
     );
     assert_eq!(signatures(&results), [due.as_str()], "and nothing else");
+}
+
+/// wgpu-hal with samplers counted with textures, its groups in reverse, or the sizes slot first. 512 layouts take a hundredth of a second.
+#[test]
+fn a_changed_wgpu_hal_is_told_apart() {
+    for (name, upstream) in RULES {
+        let mut cast = wrong_reader();
+        cast.layout_references = vec![Box::new(move || Box::new(SlotUpstream(upstream)))];
+        let results = campaign_of(512, cast, &[Lane::Layouts]);
+        let found = signatures(&results);
+        let due = "slots: native vs slot-upstream: in the fragment stage";
+        assert!(found.contains(&due), "{name}: {found:?}");
+    }
+    let mut cast = wrong_reader();
+    cast.layout_references = vec![Box::new(|| Box::new(SlotUpstream::locked()))];
+    let results = campaign_of(512, cast, &[Lane::Layouts]);
+    assert_eq!(signatures(&results), [""; 0], "the right one is not");
 }

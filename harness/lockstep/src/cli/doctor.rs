@@ -109,12 +109,14 @@ pub fn run(out: &mut dyn Write) -> anyhow::Result<u8> {
         .collect();
     rows.extend(part_rows(&environment, &environment.look()));
     rows.extend(library_rows(&environment.root));
+    rows.push(upstream_row());
     rows.extend(engine_rows());
 
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
     for Row { name, state, detail } in &rows {
         writeln!(out, "{name:width$}  {:8}  {detail}", state.word())?;
     }
+    drift(out)?;
     let missing = rows.iter().filter(|row| row.state == State::Missing).count();
     if missing == 0 {
         writeln!(out, "\neverything that `run` and `test` need is there")?;
@@ -125,6 +127,32 @@ pub fn run(out: &mut dyn Write) -> anyhow::Result<u8> {
         "\n{missing} missing; {BRING} brings deno, Dawn and, as root on Debian, the Vulkan driver"
     )?;
     Ok(BAD)
+}
+
+/// wgpu-hal's own functions, the reference `slot-upstream`.
+fn upstream_row() -> Row {
+    let versions: Vec<&str> = slot_upstream::UPSTREAMS
+        .iter()
+        .map(|upstream| upstream.version)
+        .collect();
+    Row {
+        name: "slot-upstream".to_owned(),
+        state: State::There,
+        detail: format!("the Metal functions of wgpu-hal {}", versions.join(" and ")),
+    }
+}
+
+/// What changed between the releases of wgpu-hal whose functions are built in: one by default, more with features such as
+/// `wgpu-hal-29`.
+fn drift(out: &mut dyn Write) -> anyhow::Result<()> {
+    for pair in slot_upstream::UPSTREAMS.windows(2) {
+        let [newer, older] = pair else { continue };
+        writeln!(out, "\nfrom wgpu-hal {} to {}", older.version, newer.version)?;
+        for row in slot_upstream::drift::drift(older, newer) {
+            writeln!(out, "  {}: {} is now {}", row.what, row.older, row.newer)?;
+        }
+    }
+    Ok(())
 }
 
 /// The GPU engines that answer.
