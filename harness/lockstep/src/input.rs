@@ -1,7 +1,7 @@
 //! Files that somebody else made: never read without an end, and what is wrong with them said with its place.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::path::Path;
 
 /// The text of a file.
@@ -10,9 +10,18 @@ use std::path::Path;
 ///
 /// It cannot be read, holds more than `limit` bytes, or is no UTF-8; the last names the line.
 pub fn text(path: &Path, limit: u64) -> io::Result<String> {
+    text_from(File::open(path)?, limit)
+}
+
+/// The same of what is open already, as standard input is.
+///
+/// # Errors
+///
+/// Those of [`text`].
+pub fn text_from(from: impl Read, limit: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     // One byte more tells a longer file, a device without an end too.
-    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    from.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(wrong(format!(
             "it holds more than {limit} bytes, the most that is read"

@@ -18,6 +18,7 @@ pub mod ledger;
 pub mod msl;
 pub mod oracles;
 pub mod panics;
+pub mod pipeline;
 pub mod readers;
 pub mod report;
 pub mod say;

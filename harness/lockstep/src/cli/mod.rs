@@ -6,10 +6,10 @@ pub mod inspect;
 pub mod repro;
 pub mod run;
 pub mod serve;
+pub mod shaders;
 pub mod test;
 
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -41,11 +41,7 @@ enum Command {
     /// The regression cases of corpus/
     Corpus(corpus::Args),
     /// WGSL files of yours: layouts derived, slots, the arguments of the MSL that naga writes
-    Shaders {
-        /// Files, or folders that are searched for *.wgsl
-        #[arg(required = true)]
-        paths: Vec<PathBuf>,
-    },
+    Shaders(shaders::Args),
     /// What is installed, which adapters answer, what to do about what is missing
     Doctor,
     /// A reader of ours for another program to ask, over reference/PROTOCOL.md on standard input and output
@@ -63,7 +59,7 @@ pub fn main() -> ExitCode {
         Command::Repro(args) => repro::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Corpus(args) => corpus::run(&args, &mut std::io::stdout().lock()),
-        Command::Shaders { paths } => crate::shaders::run(&paths, &mut std::io::stdout().lock()),
+        Command::Shaders(args) => shaders::run(&args, &mut std::io::stdout().lock()),
         Command::Doctor => doctor::run(&mut std::io::stdout().lock()),
         Command::Serve(args) => serve::run(&args),
         Command::Test(args) => test::run(&args),

@@ -1,0 +1,278 @@
+//! `lockstep shaders`: WGSL files of the user.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+use serde::Serialize;
+
+use super::{BAD, CLEAN, FOUND, color};
+use crate::case::{Platform, System};
+use crate::deep::MAX_WGSL;
+use crate::files::find;
+use crate::oracles::msl::language_version;
+use crate::shaders::table::{self, counted};
+use crate::shaders::{EntryPointReport, FaultKind, FileReport, Options, Scope, check_file};
+use crate::{input, say};
+
+const EXAMPLES: &str = "Examples:
+  cargo lockstep shaders src/shaders                          every *.wgsl below a folder
+  cargo lockstep shaders 'src/**/*.wgsl' --system ios:17.0    a glob, at the MSL of iOS 17
+  cargo lockstep shaders a.wgsl --override tile=16 --json     as JSON (docs/shaders.md)
+  cargo lockstep shaders a.wgsl --msl --entry-point main      the MSL of an entry point
+
+Exit status: 0 no problem; 1 a problem: a difference from what the layout says, or what naga's writer or Metal would refuse;
+2 bad use, or a file that cannot be read or is no valid WGSL. 2 outranks 1.";
+
+/// The versions of MSL (slots.md, section 3).
+const VERSIONS: [(u8, u8); 12] = [
+    (1, 0),
+    (1, 1),
+    (1, 2),
+    (2, 0),
+    (2, 1),
+    (2, 2),
+    (2, 3),
+    (2, 4),
+    (3, 0),
+    (3, 1),
+    (3, 2),
+    (4, 0),
+];
+
+/// `lockstep shaders`'s arguments.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Files, globs, or folders that are searched for *.wgsl; - is standard input
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// The version of MSL to write, such as 3.1; the newest by default
+    #[arg(long, value_name = "VERSION", value_parser = version, conflicts_with = "system")]
+    language_version: Option<(u8, u8)>,
+    /// The newest MSL of a system, such as macos:15.0; also ios, tvos, visionos
+    #[arg(long, value_name = "SYSTEM", value_parser = system)]
+    system: Option<(u8, u8)>,
+    /// A value for an override, by its @id, else its name; may be given more than once
+    #[arg(long = "override", value_name = "KEY=VALUE", value_parser = key_and_value)]
+    overrides: Vec<(String, f64)>,
+    /// What shares a pipeline layout
+    #[arg(long, value_name = "SCOPE", default_value = "file")]
+    layout: Scope,
+    /// The entry points of this name alone; the layout is made over all of them
+    #[arg(long, value_name = "NAME")]
+    entry_point: Option<String>,
+    /// The MSL of each entry point too, with the table in comments; with --json as a field
+    #[arg(long)]
+    msl: bool,
+    /// One JSON document, as docs/shaders.md has it
+    #[arg(long)]
+    json: bool,
+}
+
+fn version(text: &str) -> Result<(u8, u8), String> {
+    let named = VERSIONS
+        .into_iter()
+        .find(|(major, minor)| text == format!("{major}.{minor}"));
+    named.ok_or_else(|| {
+        let all = VERSIONS.map(|(major, minor)| format!("{major}.{minor}"));
+        format!("the versions of MSL are {}", all.join(", "))
+    })
+}
+
+fn system(text: &str) -> Result<(u8, u8), String> {
+    let platforms = [Platform::MacOs, Platform::Ios, Platform::TvOs, Platform::VisionOs];
+    let parsed = text.split_once(':').and_then(|(platform, version)| {
+        let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
+        Some(System {
+            platform: platforms.into_iter().find(|known| known.name() == platform)?,
+            major: major.parse().ok()?,
+            minor: minor.parse().ok()?,
+        })
+    });
+    let expected = || "expected PLATFORM:MAJOR.MINOR, such as macos:15.0; the platforms are macos, ios, tvos, visionos";
+    parsed
+        .map(|system| language_version(&system))
+        .ok_or_else(|| expected().to_owned())
+}
+
+fn key_and_value(text: &str) -> Result<(String, f64), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    let value = match value {
+        "true" => 1.0,
+        "false" => 0.0,
+        number => number
+            .parse()
+            .map_err(|_| format!("`{number}` is neither a number nor true or false"))?,
+    };
+    Ok((key.to_owned(), value))
+}
+
+/// What `--json` writes.
+#[derive(Serialize)]
+struct Document<'a> {
+    /// The version of this form.
+    format: u32,
+    /// The version of MSL.
+    language_version: String,
+    files: &'a [FileReport],
+    summary: Summary,
+}
+
+/// What the last line says.
+#[derive(Clone, Copy, Default, Serialize)]
+struct Summary {
+    files: usize,
+    entry_points: usize,
+    problems: usize,
+    /// The files of which nothing was checked.
+    faults: usize,
+}
+
+impl Summary {
+    fn add(&mut self, report: &FileReport) {
+        self.files += 1;
+        self.entry_points += report.entry_points.len();
+        self.problems += report.problems();
+        self.faults += usize::from(report.fault.is_some());
+    }
+
+    fn status(&self) -> u8 {
+        match self {
+            Summary { faults: 1.., .. } => BAD,
+            Summary { problems: 1.., .. } => FOUND,
+            _ => CLEAN,
+        }
+    }
+
+    fn line(&self) -> String {
+        let problems = match self.problems {
+            0 => "no problem".to_owned(),
+            count => counted(count, "problem"),
+        };
+        let faults = match self.faults {
+            0 => String::new(),
+            count => format!(", {} not checked", counted(count, "file")),
+        };
+        let (files, entry_points) = (counted(self.files, "file"), counted(self.entry_points, "entry point"));
+        format!("{files}, {entry_points}: {problems}{faults}")
+    }
+}
+
+/// Checks the files and writes a report of each as it is made, and a last line; or one JSON document at the end.
+///
+/// # Errors
+///
+/// A path that does not exist, no WGSL file at all, both before anything is checked; a report that cannot be written; and at the end
+/// an override or entry point that no file has.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let options = Options {
+        language_version: args
+            .language_version
+            .or(args.system)
+            .unwrap_or(Options::default().language_version),
+        overrides: args.overrides.iter().cloned().collect::<BTreeMap<_, _>>(),
+        entry_point: args.entry_point.clone(),
+        scope: args.layout,
+        msl: args.msl,
+    };
+    let mut reports = Vec::new();
+    let mut summary = Summary::default();
+    let (mut declared, mut found) = (BTreeSet::new(), false);
+    for file in files(&args.paths)? {
+        let report = check(&file, &options);
+        summary.add(&report);
+        declared.extend(report.overrides.keys().cloned());
+        found |= !report.entry_points.is_empty();
+        match (args.json, args.msl) {
+            (true, _) => reports.push(report),
+            (false, true) => write!(out, "{}", msl(&report))?,
+            (false, false) => write!(out, "{}", table::text(&report, color()))?,
+        }
+    }
+    match (args.json, args.msl) {
+        (true, _) => {
+            let (major, minor) = options.language_version;
+            let document = Document {
+                format: 1,
+                language_version: format!("{major}.{minor}"),
+                files: &reports,
+                summary,
+            };
+            serde_json::to_writer_pretty(&mut *out, &document)?;
+            writeln!(out)?;
+        }
+        (false, true) => writeln!(out, "// {}", summary.line())?,
+        (false, false) => writeln!(out, "{}", summary.line())?,
+    }
+    let unknown = options.overrides.keys().find(|key| !declared.contains(*key));
+    if let Some(key) = unknown.filter(|_| summary.faults == 0) {
+        anyhow::bail!("--override {key}: no shader here has an override `{key}`; one with an @id goes by that");
+    }
+    if let Some(name) = options.entry_point.filter(|_| !found && summary.faults == 0) {
+        anyhow::bail!("--entry-point {name}: no shader here has an entry point `{name}`");
+    }
+    Ok(summary.status())
+}
+
+/// The files that the arguments name, in their order.
+fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        let pattern = path
+            .to_str()
+            .filter(|text| text.contains(['*', '?', '[']) && !path.exists());
+        match pattern {
+            _ if is_standard_input(path) => files.push(path.clone()),
+            Some(pattern) => {
+                let matches = glob::glob(pattern).with_context(|| format!("{pattern}: no glob"))?;
+                let matches: Vec<_> = matches.collect::<Result<_, _>>()?;
+                ensure!(!matches.is_empty(), "{pattern}: no file matches");
+                for found in matches {
+                    files.extend(find(&found, "wgsl")?);
+                }
+            }
+            None => files.extend(find(path, "wgsl")?),
+        }
+    }
+    ensure!(!files.is_empty(), "no WGSL file (*.wgsl) found");
+    Ok(files)
+}
+
+fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn check(file: &Path, options: &Options) -> FileReport {
+    let limit = MAX_WGSL as u64;
+    let (name, text) = match is_standard_input(file) {
+        true => (Path::new("<stdin>"), input::text_from(io::stdin().lock(), limit)),
+        false => (file, input::text(file, limit)),
+    };
+    match text {
+        Ok(source) => check_file(name, &source, options),
+        Err(error) => FileReport::of_fault(name, FaultKind::Unreadable, format!("cannot be read: {error}")),
+    }
+}
+
+/// The MSL of each entry point, and everything else in comments, so that Metal's compiler takes it.
+fn msl(report: &FileReport) -> String {
+    let comments = |text: String| text.lines().map(|line| format!("// {line}\n")).collect::<String>();
+    let without_entry_points = FileReport {
+        entry_points: Vec::new(),
+        ..report.clone()
+    };
+    if report.entry_points.is_empty() {
+        return comments(table::text(&without_entry_points, false));
+    }
+    let entry = |entry: &EntryPointReport| {
+        let alone = FileReport {
+            entry_points: vec![entry.clone()],
+            ..without_entry_points.clone()
+        };
+        let msl = entry.msl.as_deref().map(say::printable).unwrap_or_default();
+        format!("{}{msl}", comments(table::text(&alone, false)))
+    };
+    report.entry_points.iter().map(entry).collect()
+}

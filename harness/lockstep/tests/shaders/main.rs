@@ -1,0 +1,6 @@
+//! `lockstep shaders` and naga's pipeline under it: the errors, the layouts and slots, the command.
+
+mod command;
+mod hostile;
+mod layouts;
+mod pipeline;
