@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use lockstep::case::Object;
 use lockstep::gpu::TroubleKind;
 use lockstep::gpu::engine::{Engine, Request};
-use lockstep::shaders::check_file;
+use lockstep::shaders::{Options, check_file};
 
 /// The program, in a folder where nothing was brought.
 fn lockstep(folder: &Path) -> Command {
@@ -165,7 +165,7 @@ fn escape_codes_are_shown_and_not_obeyed() {
             .expect("it runs");
         assert_eq!(
             String::from_utf8_lossy(&output.stdout),
-            "./a\\n\\u{1b}[31m.wgsl\n  no entry points\n"
+            "./a\\n\\u{1b}[31m.wgsl: no entry points\n1 file, 0 entry points: no problem\n"
         );
     }
 }
@@ -180,7 +180,7 @@ fn deep_shader() -> String {
 
 #[test]
 fn a_deep_shader_does_not_overflow_the_stack() {
-    let report = check_file(Path::new("deep.wgsl"), &deep_shader());
+    let report = check_file(Path::new("deep.wgsl"), &deep_shader(), &Options::default());
     assert_eq!(report.fault, None);
     assert_eq!(report.problems(), 0);
 }

@@ -1,5 +1,5 @@
 //! The WGSL that published crates ship, through `lockstep shaders`: a layout for each entry point, and no problem at the newest
-//! and at an old macOS. One test a file.
+//! and at an old version of MSL. One test a file.
 //!
 //! `published/Cargo.toml` names the crates and their versions; cargo fetches them, and nothing of theirs is built or kept here.
 
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 use libtest_mimic::{Arguments, Failed, Trial};
-use lockstep::shaders::{Fault, FileReport, check_file};
+use lockstep::shaders::{FaultKind, Options, check_file};
 
 /// The crates, by name and version: those of `published/Cargo.toml`, and of what they depend on those that have WGSL too.
 const CRATES: [(&str, &str); 8] = [
@@ -29,14 +29,12 @@ enum Unfit {
     Template,
     /// It names what another file declares; see [`JOINED`].
     Part,
-    /// It uses immediates, which the layout has no place for.
-    Immediates,
 }
 
-use Unfit::{Immediates, Part, Template};
+use Unfit::{Part, Template};
 
 /// The files that are not checked by themselves. One that is fine by itself may not stand here.
-const UNFIT: [(&str, Unfit); 28] = [
+const UNFIT: [(&str, Unfit); 27] = [
     ("iced_wgpu/src/shader/image.wgsl", Part),
     ("iced_wgpu/src/shader/quad/gradient.wgsl", Part),
     ("iced_wgpu/src/shader/quad/solid.wgsl", Part),
@@ -63,16 +61,14 @@ const UNFIT: [(&str, Unfit); 28] = [
     ("vello_shaders/shader/pathtag_scan1.wgsl", Template),
     ("vello_shaders/shader/tile_alloc.wgsl", Template),
     ("vello_shaders/shader/shared/util.wgsl", Part),
-    ("wgpu-core/src/indirect_validation/validate_draw.wgsl", Immediates),
     (
         "wgpu-core/src/timestamp_normalization/timestamp_normalization.wgsl",
         Part,
     ),
 ];
 
-/// The shaders that a crate joins from several files, by the folder and the files, as its `concat!` has them. The one of
-/// wgpu-core is left out, since it has immediates.
-const JOINED: [(&str, &str, &[&str]); 5] = [
+/// The shaders that a crate joins from several files, by the folder and the files, as its code has them.
+const JOINED: [(&str, &str, &[&str]); 6] = [
     ("iced_wgpu", "src/shader", &["vertex", "image"]),
     ("iced_wgpu", "src/shader", &["color", "quad", "vertex", "quad/solid"]),
     (
@@ -85,6 +81,11 @@ const JOINED: [(&str, &str, &[&str]); 5] = [
         "iced_wgpu",
         "src/shader",
         &["triangle", "triangle/gradient", "color", "color/linear_rgb"],
+    ),
+    (
+        "wgpu-core",
+        "src/timestamp_normalization",
+        &["common", "timestamp_normalization"],
     ),
 ];
 
@@ -174,28 +175,16 @@ fn files(package: &Package) -> Vec<(String, PathBuf)> {
 
 fn check(path: &Path, unfit: Option<Unfit>) -> Result<(), Failed> {
     let source = read(path)?;
-    let report = check_file(path, &source);
-    match (&report.fault, unfit) {
-        (None, None) => no_problem(&report),
-        (None, Some(Immediates)) => {
-            let said = report
-                .entry_points
-                .iter()
-                .filter_map(|entry| entry.no_layout.as_deref());
-            let without = said.filter(|said| said.starts_with("immediates")).count();
-            (without > 0)
-                .then_some(())
-                .ok_or_else(|| "listed, but it has no immediates".into())
-        }
+    let fault = check_file(path, &source, &Options::default()).fault;
+    match (fault.map(|fault| fault.kind), unfit) {
+        (None, None) => no_problem(path, &source),
         (None, Some(why)) => Err(format!("listed as {why:?}, but it is WGSL by itself").into()),
-        (Some(Fault::Template(_)), Some(Template)) => {
+        (Some(FaultKind::Template), Some(Template)) => {
             let folder = path.with_file_name("shared");
-            DEFINED.iter().try_for_each(|defined| {
-                let source = preprocess(&source, &folder, defined)?;
-                no_problem(&check_file(path, &source))
-            })
+            let sources = DEFINED.iter().map(|defined| preprocess(&source, &folder, defined));
+            sources.into_iter().try_for_each(|source| no_problem(path, &source?))
         }
-        (Some(Fault::Invalid(_)), Some(Part)) => Ok(()),
+        (Some(FaultKind::Syntax | FaultKind::Invalid), Some(Part)) => Ok(()),
         (Some(fault), listed) => Err(format!("listed as {listed:?}, found {fault:?}").into()),
     }
 }
@@ -207,7 +196,7 @@ fn read(path: &Path) -> Result<String, Failed> {
 fn check_joined(folder: &Path, parts: &[&str]) -> Result<(), Failed> {
     let texts = parts.iter().map(|part| read(&folder.join(part).with_extension("wgsl")));
     let source = texts.collect::<Result<Vec<_>, _>>()?.join("\n");
-    no_problem(&check_file(&folder.join(parts.join("+")), &source))
+    no_problem(&folder.join(parts.join("+")), &source)
 }
 
 /// What vello's preprocessor makes of a template (`src/compile/preprocess.rs` of the crate) with some names defined: `#import NAME`
@@ -232,18 +221,27 @@ fn preprocess(source: &str, shared: &Path, defined: &[&str]) -> Result<String, F
     Ok(text)
 }
 
-/// That every entry point was laid out and translated, or refused for a cause, at each system.
-fn no_problem(report: &FileReport) -> Result<(), Failed> {
-    if let Some(fault) = &report.fault {
-        return Err(format!("{fault:?}").into());
-    }
-    for entry in &report.entry_points {
-        if let Some(why) = &entry.no_layout {
-            return Err(format!("{}: {why}", entry.name).into());
+/// The newest MSL, and that of the first macOS with Metal.
+const VERSIONS: [(u8, u8); 2] = [(4, 0), (1, 1)];
+
+/// That every entry point is translated without a problem, or refused by the writer for what an old version lacks.
+fn no_problem(path: &Path, source: &str) -> Result<(), Failed> {
+    for language_version in VERSIONS {
+        let options = Options {
+            language_version,
+            ..Options::default()
+        };
+        let report = check_file(path, source, &options);
+        if let Some(fault) = &report.fault {
+            return Err(format!("{fault:?}").into());
         }
-        for (system, checked) in &entry.checked {
-            if !checked.problems.is_empty() || (checked.translated == 0 && checked.refused.is_empty()) {
-                return Err(format!("{} at macOS {system:?}: {checked:?}", entry.name).into());
+        for entry in &report.entry_points {
+            let too_old =
+                |why: &str| language_version != VERSIONS[0] && why.starts_with("refused by naga's MSL writer");
+            let is_laid_out = entry.bindings.iter().all(|binding| !binding.slots.is_empty());
+            let is_written = entry.refused.as_deref().is_none_or(too_old);
+            if !is_laid_out || !is_written || !entry.past_limits.is_empty() || !entry.differences.is_empty() {
+                return Err(format!("at MSL {language_version:?}: {entry:?}").into());
             }
         }
     }

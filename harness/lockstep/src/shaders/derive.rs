@@ -71,6 +71,10 @@ impl Needs {
         needs.resources.sort_by_key(|resource| resource.at);
         Ok(needs)
     }
+
+    fn immediate_size(&self) -> u32 {
+        self.immediates.as_ref().map_or(0, |(_, size)| *size)
+    }
 }
 
 /// A pipeline layout: bind group layout entries by place, and the bytes of the immediates.
@@ -81,6 +85,15 @@ pub struct PipelineLayout {
 }
 
 impl PipelineLayout {
+    /// The layout of one entry point by itself.
+    pub fn of(needs: &Needs) -> PipelineLayout {
+        let entries = needs.resources.iter().map(|resource| (resource.at, resource.entry));
+        PipelineLayout {
+            entries: entries.collect(),
+            immediate_size: needs.immediate_size(),
+        }
+    }
+
     /// Adds what an entry point needs, as WebGPU's default pipeline layout does: of two entries at one place the visibilities are
     /// united, and a float texture is filterable when it is for one of them.
     ///
@@ -104,8 +117,7 @@ impl PipelineLayout {
             joined.push((resource.at, entry));
         }
         self.entries.extend(joined);
-        let size = needs.immediates.as_ref().map_or(0, |(_, size)| *size);
-        self.immediate_size = self.immediate_size.max(size);
+        self.immediate_size = self.immediate_size.max(needs.immediate_size());
         Ok(())
     }
 

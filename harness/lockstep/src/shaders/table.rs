@@ -61,7 +61,7 @@ fn fault_lines(path: &str, fault: &Fault) -> Vec<Line> {
     let report = fault.report.iter().filter(|report| report.len() <= SHOWN);
     lines.extend(
         report
-            .flat_map(|report| report.lines())
+            .flat_map(|report| report.trim_end().lines())
             .map(|line| Line::Plain(format!("  {line}"))),
     );
     lines
@@ -84,6 +84,12 @@ fn entry_lines(lines: &mut Vec<Line>, entry: &EntryPointReport) {
     }
     if let Some(why) = &entry.refused {
         lines.push(Line::Problem(format!("    PROBLEM {}", say::one_line(why))));
+    }
+    if let Some(why) = &entry.unchecked {
+        lines.push(Line::Plain(format!(
+            "    not held against slots.md section 4: {}",
+            say::one_line(why)
+        )));
     }
     for past in &entry.past_limits {
         lines.push(Line::Problem(format!("    PROBLEM Metal refuses {past}")));

@@ -34,7 +34,7 @@ fn deep() {
 
 #[test]
 fn ten_thousand_entry_points() {
-    let entry = |n: usize| format!("@compute @workgroup_size(1) fn f{n}() {{}}\n");
+    let entry = |n: usize| format!("@compute @workgroup_size(1) fn entry{n}() {{}}\n");
     let wgsl: String = (0..10_000).map(entry).collect();
     let fault = check(&wgsl, &Options::default()).fault.expect("too many");
     assert_eq!(fault.kind, FaultKind::TooMuch);
@@ -43,7 +43,7 @@ fn ten_thousand_entry_points() {
     let chosen = check(
         &wgsl,
         &Options {
-            entry_point: Some("f9999".into()),
+            entry_point: Some("entry9999".into()),
             ..Options::default()
         },
     );

@@ -343,10 +343,10 @@ fn metals_limits() {
     assert_eq!(check(&uniforms(31), &Options::default()).problems(), 0);
     let report = check(&uniforms(33), &Options::default());
     let due = [
-        "`u31` at buffer 31: Metal has buffers 0 to 30",
+        "`u31_` at buffer 31: Metal has buffers 0 to 30",
         "`u32_` at buffer 32: Metal has buffers 0 to 30",
     ];
-    // naga puts an underscore after `u32`, which is a type's name.
+    // naga puts an underscore after a name that ends in a digit.
     assert_eq!(report.entry_points[0].past_limits, due);
     assert_eq!(report.problems(), 2);
     let samplers: String = (0..17)
