@@ -28,8 +28,8 @@ pub use report::{
     Slot,
 };
 
-/// The most entry points of one file that are translated: the work for each grows with their number.
-pub const MAX_ENTRY_POINTS: usize = 1000;
+/// The most entry points of one file that are checked: the work for each grows with their number.
+pub const MAX_ENTRY_POINTS: usize = 256;
 
 /// What files are checked with.
 #[derive(Clone, Debug, PartialEq)]
