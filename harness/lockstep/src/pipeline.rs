@@ -157,8 +157,8 @@ impl Shader {
     ///
     /// # Errors
     ///
-    /// Those of [`PipelineError`] from [`PipelineError::UnknownEntryPoint`] to [`PipelineError::Overridden`], in that order; and
-    /// [`PipelineError::Panic`].
+    /// [`PipelineError::UnknownEntryPoint`], then [`PipelineError::UnknownOverride`], then what is wrong with the first override, in the
+    /// module's order, that the entry point needs; then [`PipelineError::Overridden`]. And [`PipelineError::Panic`].
     pub fn resolve(
         &self,
         stage: Stage,

@@ -58,8 +58,11 @@ impl Check<'_> {
         let checked = self.oracle.check(&entry, &settings);
         let reasons: Vec<_> = checked.refused.keys().map(String::as_str).collect();
         match self.write(report, &stage_layout) {
-            Err(error) if reasons.is_empty() => report.refused = Some(error.to_string()),
-            Err(error) => report.refused = Some(format!("{error} ({})", reasons.join(", "))),
+            // The oracle says which version has it.
+            Err(error @ PipelineError::Writer(_)) if !reasons.is_empty() => {
+                report.refused = Some(format!("{error} ({})", reasons.join(", ")));
+            }
+            Err(error) => report.refused = Some(error.to_string()),
             Ok(msl) => {
                 let is_checked = checked.translated > 0 || !checked.problems.is_empty();
                 report.unchecked = (!is_checked).then(|| reasons.join(", "));

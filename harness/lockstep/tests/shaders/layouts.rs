@@ -202,7 +202,7 @@ fn immediates_take_buffer_0_of_every_stage() {
     );
     let tint = binding(0, 0, "tint", "uniform", "read-only", &[("buffer", 1)]);
     for (entry, immediates) in entries.iter().zip([None, Some(("push", 12, Some(0)))]) {
-        assert_eq!(entry.bindings, [tint.clone()], "{}", entry.name);
+        assert_eq!(entry.bindings, std::slice::from_ref(&tint), "{}", entry.name);
         let found = entry.immediates.as_ref();
         let found = found.map(|Immediates { variable, size, slot }| (variable.as_str(), *size, *slot));
         assert_eq!(found, immediates);
@@ -301,6 +301,32 @@ fn vertex_inputs_are_pulled() {
         fields: Vec::new(),
     };
     assert_eq!((none.vertex_buffer_slot, &none.buffer_sizes), (None, &Some(unused)));
+}
+
+/// Metal has mesh stages, and none for ray tracing pipelines.
+#[test]
+fn other_stages() {
+    let wgsl = "enable wgpu_mesh_shader;
+        struct Vertex { @builtin(position) position: vec4f }
+        struct Primitive { @builtin(triangle_indices) indices: vec3u }
+        struct Output {
+            @builtin(vertices) vertices: array<Vertex, 3>,
+            @builtin(primitives) primitives: array<Primitive, 1>,
+            @builtin(vertex_count) vertex_count: u32,
+            @builtin(primitive_count) primitive_count: u32,
+        }
+        var<workgroup> output: Output;
+        @group(0) @binding(0) var<uniform> tint: vec4f;
+        @mesh(output) @workgroup_size(1) fn m() { output.vertices[0].position = tint; }";
+    let entries = clean(wgsl, &Options::default());
+    assert_eq!(entries[0].stage, Stage::Mesh);
+    let tint = binding(0, 0, "tint", "uniform", "read-only", &[("buffer", 0)]);
+    assert_eq!(entries[0].bindings, [tint]);
+    let wgsl = "enable wgpu_ray_tracing_pipeline; @ray_generation fn rays() {} @compute @workgroup_size(1) fn c() {}";
+    let report = check(wgsl, &Options::default());
+    assert_eq!(report.without_stage, ["rays"]);
+    assert_eq!((report.entry_points.len(), report.problems()), (1, 0));
+    assert!(text(&report, false).contains("`rays` is not checked: wgpu's Metal backend does not have its stage"));
 }
 
 #[test]
