@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use naga::back::msl::{EntryPointError, Options, PipelineOptions};
 use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
@@ -15,6 +14,7 @@ use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, 
 use naga::{Module, Override, Scalar, ScalarKind, SourceLocation};
 
 use crate::case::Stage;
+use crate::panics::caught;
 
 /// Why a shader, or an entry point of it, comes to no MSL.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -289,9 +289,5 @@ fn layout_words(error: &EntryPointError) -> String {
 
 /// Runs a part of naga; a panic is an error that says so.
 fn guarded<T>(part: impl FnOnce() -> T) -> Result<T, PipelineError> {
-    catch_unwind(AssertUnwindSafe(part)).map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        PipelineError::Panic(text.unwrap_or_default())
-    })
+    caught(part).map_err(PipelineError::Panic)
 }
