@@ -1,10 +1,10 @@
 //! `lockstep shaders`: WGSL files of the user.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use serde::Serialize;
 
 use super::{BAD, CLEAN, FOUND, color};
@@ -167,24 +167,14 @@ impl Summary {
 /// A path that does not exist, no WGSL file at all, both before anything is checked; a report that cannot be written; and at the end
 /// an override or entry point that no file has.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
-    let options = Options {
-        language_version: args
-            .language_version
-            .or(args.system)
-            .unwrap_or(Options::default().language_version),
-        overrides: args.overrides.iter().cloned().collect::<BTreeMap<_, _>>(),
-        entry_point: args.entry_point.clone(),
-        scope: args.layout,
-        msl: args.msl,
-    };
+    let options = options(args);
     let mut reports = Vec::new();
     let mut summary = Summary::default();
-    let (mut declared, mut found) = (BTreeSet::new(), false);
+    let mut names = Names::default();
     for file in files(&args.paths)? {
         let report = check(&file, &options);
         summary.add(&report);
-        declared.extend(report.overrides.keys().cloned());
-        found |= !report.entry_points.is_empty();
+        names.add(&report);
         match (args.json, args.msl) {
             (true, _) => reports.push(report),
             (false, true) => write!(out, "{}", msl(&report))?,
@@ -200,20 +190,56 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
                 files: &reports,
                 summary,
             };
-            serde_json::to_writer_pretty(&mut *out, &document)?;
-            writeln!(out)?;
+            writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
         }
         (false, true) => writeln!(out, "// {}", summary.line())?,
         (false, false) => writeln!(out, "{}", summary.line())?,
     }
-    let unknown = options.overrides.keys().find(|key| !declared.contains(*key));
-    if let Some(key) = unknown.filter(|_| summary.faults == 0) {
-        anyhow::bail!("--override {key}: no shader here has an override `{key}`; one with an @id goes by that");
-    }
-    if let Some(name) = options.entry_point.filter(|_| !found && summary.faults == 0) {
-        anyhow::bail!("--entry-point {name}: no shader here has an entry point `{name}`");
+    // A file that was not checked may have had the name.
+    if summary.faults == 0 {
+        names.hold(&options)?;
     }
     Ok(summary.status())
+}
+
+fn options(args: &Args) -> Options {
+    let version = args.language_version.or(args.system);
+    Options {
+        language_version: version.unwrap_or(Options::default().language_version),
+        overrides: args.overrides.iter().cloned().collect(),
+        entry_point: args.entry_point.clone(),
+        scope: args.layout,
+        msl: args.msl,
+    }
+}
+
+/// What was asked for by name, and found in some file.
+#[derive(Default)]
+struct Names {
+    overrides: BTreeSet<String>,
+    entry_point: bool,
+}
+
+impl Names {
+    fn add(&mut self, report: &FileReport) {
+        self.overrides.extend(report.overrides.keys().cloned());
+        self.entry_point |= !report.entry_points.is_empty();
+    }
+
+    /// # Errors
+    ///
+    /// A name that no file has.
+    fn hold(&self, options: &Options) -> anyhow::Result<()> {
+        if let Some(key) = options.overrides.keys().find(|key| !self.overrides.contains(*key)) {
+            bail!("--override {key}: no shader here has an override `{key}`; one with an @id goes by that");
+        }
+        match &options.entry_point {
+            Some(name) if !self.entry_point => {
+                bail!("--entry-point {name}: no shader here has an entry point `{name}`")
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The files that the arguments name, in their order.
