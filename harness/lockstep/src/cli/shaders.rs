@@ -22,8 +22,10 @@ const EXAMPLES: &str = "Examples:
   cargo lockstep shaders a.wgsl --override tile=16 --json     as JSON (docs/shaders.md)
   cargo lockstep shaders a.wgsl --msl --entry-point main      the MSL of an entry point
 
-Exit status: 0 no problem; 1 a problem: a difference from what the layout says, or what naga's writer or Metal would refuse;
-2 bad use, or a file that cannot be read or is no valid WGSL. 2 outranks 1.";
+Exit status:
+  0  no problem
+  1  a problem: MSL other than the layout says, or what naga's writer or Metal would refuse
+  2  bad use, or a file that cannot be read or is no valid WGSL; 2 outranks 1";
 
 /// The versions of MSL (slots.md, section 3).
 const VERSIONS: [(u8, u8); 12] = [
