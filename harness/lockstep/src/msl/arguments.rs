@@ -130,15 +130,19 @@ pub struct SizeField {
 /// A text whose brackets or declarations are not those of MSL; an entry point's resource without an index, or with the index
 /// of another table; an index that is no number; `_mslBufferSizes` with something else than `uint` fields.
 pub fn read(text: &str) -> Result<Reflection, ReadError> {
-    let tokens = tokens(text);
+    read_items(text, &items(&tokens(text))?)
+}
+
+/// The same of a text whose declarations are known.
+pub(super) fn read_items(text: &str, items: &[Item<'_, '_>]) -> Result<Reflection, ReadError> {
     let mut reflection = Reflection {
         language: language(text),
         ..Reflection::default()
     };
-    for item in items(&tokens)? {
+    for item in items {
         match item {
             Item::Struct("_mslBufferSizes", body) => reflection.buffer_sizes = Some(size_fields(body)?),
-            Item::Function(function) => reflection.entry_points.extend(entry_point(text, &function)?),
+            Item::Function(function) => reflection.entry_points.extend(entry_point(text, function)?),
             Item::Struct(..) | Item::Constant(_) => {}
         }
     }

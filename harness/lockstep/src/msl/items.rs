@@ -32,6 +32,16 @@ pub(super) enum Item<'t, 'a> {
     Function(Function<'t, 'a>),
 }
 
+impl<'a> Item<'_, 'a> {
+    /// The name of a constant.
+    pub fn constant(&self) -> Option<&'a str> {
+        match *self {
+            Item::Constant(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
 /// A function with a body.
 #[derive(Clone, Debug)]
 pub(super) struct Function<'t, 'a> {
@@ -90,27 +100,31 @@ fn head_end(tokens: &[Token<'_>]) -> Result<usize, ReadError> {
 
 /// The place of the bracket that closes the one at the start.
 pub(super) fn closing(tokens: &[Token<'_>]) -> Result<usize, ReadError> {
+    match tokens.first() {
+        Some(first) if first.closes_after > 0 && (first.closes_after as usize) < tokens.len() => {
+            Ok(first.closes_after as usize)
+        }
+        _ => Err(why_unclosed(tokens)),
+    }
+}
+
+/// Why the bracket at the start has no other half.
+fn why_unclosed(tokens: &[Token<'_>]) -> ReadError {
     let mut open = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
+    for token in tokens {
         match token.text {
             "(" => open.push(")"),
             "[" => open.push("]"),
             "{" => open.push("}"),
             ")" | "]" | "}" => match open.pop() {
-                Some(wanted) if wanted == token.text && open.is_empty() => return Ok(at),
                 Some(wanted) if wanted == token.text => {}
-                _ => {
-                    return Err(ReadError::at(
-                        Some(token),
-                        format!("`{}` closes no such bracket", token.text),
-                    ));
-                }
+                _ => return ReadError::at(Some(token), format!("`{}` closes no such bracket", token.text)),
             },
             _ => {}
         }
     }
     let what = format!("`{}` is never closed", tokens.first().map_or("", |token| token.text));
-    Err(ReadError::at(tokens.first(), what))
+    ReadError::at(tokens.first(), what)
 }
 
 /// The name that a declaration without a body gives to a constant.

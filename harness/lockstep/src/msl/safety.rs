@@ -4,7 +4,7 @@
 //! What counts as guarded is the form that naga 30.0.2 writes. A guard of another form is reported, and a guard of the right
 //! form with a wrong limit is not: the limits are not looked at.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::items::{Function, Item, ReadError, closing, items, top_level};
 use super::tokens::{Token, tokens};
@@ -40,18 +40,14 @@ pub struct Unguarded {
 ///
 /// As [`read`](super::arguments::read) has for brackets and declarations.
 pub fn check(text: &str) -> Result<Safety, ReadError> {
-    let tokens = tokens(text);
-    let items = items(&tokens)?;
-    let constant = |item: &Item<'_, '_>| {
-        if let Item::Constant(name) = item {
-            Some((*name).to_owned())
-        } else {
-            None
-        }
-    };
-    let constants: BTreeSet<String> = items.iter().filter_map(constant).collect();
+    Ok(check_items(&items(&tokens(text))?))
+}
+
+/// The same of a text whose declarations are known.
+pub(super) fn check_items(items: &[Item<'_, '_>]) -> Safety {
+    let constants: HashSet<&str> = items.iter().filter_map(Item::constant).collect();
     let mut safety = Safety::default();
-    for item in &items {
+    for item in items {
         if let Item::Function(function) = item
             && !function.name.starts_with("nagaTexture")
         {
@@ -66,7 +62,7 @@ pub fn check(text: &str) -> Result<Safety, ReadError> {
             .check();
         }
     }
-    Ok(safety)
+    safety
 }
 
 /// The parameters that are argument buffers: the index into one is not restricted.
@@ -91,7 +87,7 @@ fn counters<'a>(body: &[Token<'a>]) -> BTreeSet<&'a str> {
 
 struct Body<'b, 't, 'a> {
     function: &'b Function<'t, 'a>,
-    constants: &'b BTreeSet<String>,
+    constants: &'b HashSet<&'b str>,
     arrays: BTreeSet<&'a str>,
     counters: BTreeSet<&'a str>,
     safety: &'b mut Safety,
