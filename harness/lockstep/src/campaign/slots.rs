@@ -6,7 +6,6 @@ use super::worker::{Worker, parted};
 use crate::case::{Case, LayoutCase};
 use crate::generators::Lane;
 use crate::oracles::{msl, slots};
-use crate::report::results::Msl;
 
 impl Worker<'_> {
     pub(super) fn layout(&mut self, index: u64, case: &LayoutCase) {
@@ -75,10 +74,6 @@ impl Worker<'_> {
             let summary = format!("entry point {}: {}", problem.entry_point, problem.detail);
             found(problem.signature(), summary);
         }
-        self.counts.msl.add(&Msl {
-            translated: checked.translated,
-            arguments: checked.arguments,
-            refused: checked.refused,
-        });
+        self.counts.msl.add(&checked.counts());
     }
 }

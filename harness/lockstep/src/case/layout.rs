@@ -31,7 +31,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// WGSL, and the overrides that it is translated with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shader {
     /// The source.

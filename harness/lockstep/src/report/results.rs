@@ -94,6 +94,9 @@ pub struct Msl {
     pub arguments: u64,
     /// Translations that were refused, as they should be, by reason.
     pub refused: BTreeMap<String, u64>,
+    /// How often each property of slots.md section 4 was checked, by its number and a few words.
+    #[serde(default)]
+    pub checks: BTreeMap<String, u64>,
 }
 
 impl Msl {
@@ -102,6 +105,7 @@ impl Msl {
         self.translated += other.translated;
         self.arguments += other.arguments;
         add_counts(&mut self.refused, &other.refused);
+        add_counts(&mut self.checks, &other.checks);
     }
 }
 
