@@ -120,7 +120,7 @@ impl Body<'_, '_, '_> {
         }
         self.safety.dynamic_subscripts += 1;
         let is_counter = matches!(index, [only] if self.counters.contains(only.text));
-        let guarded = is_counter || self.is_array_access(at) || is_min(index, "unsigned");
+        let guarded = is_counter || self.is_array_access(at) || is_min(index, "unsigned") || is_pulled(body, at);
         self.report(guarded, &body[at], "index", index);
     }
 
@@ -149,6 +149,46 @@ impl Body<'_, '_, '_> {
                 what,
             });
         }
+    }
+}
+
+/// Whether the `[` at `at` takes a vertex out of a pulled buffer, right after the comparison of its index with the buffer's size:
+/// `if (INDEX < (_buffer_sizes.buffer_sizeN / STRIDE)) { const vb_N_type vb_N_elem = vb_N_in[INDEX]`.
+fn is_pulled(body: &[Token<'_>], at: usize) -> bool {
+    let length = 18;
+    let Some(texts) = at.checked_sub(length).and_then(|from| body.get(from..at + 3)) else {
+        return false;
+    };
+    let texts: Vec<&str> = texts.iter().map(|token| token.text).collect();
+    match texts[..] {
+        [
+            "if",
+            "(",
+            index,
+            "<",
+            "(",
+            "_buffer_sizes",
+            ".",
+            size,
+            "/",
+            _,
+            ")",
+            ")",
+            "{",
+            "const",
+            _,
+            _,
+            "=",
+            buffer,
+            "[",
+            used,
+            "]",
+        ] => {
+            let number = size.strip_prefix("buffer_size");
+            let of_buffer = number.and_then(|number| buffer.strip_prefix("vb_")?.strip_prefix(number));
+            used == index && of_buffer.is_some_and(|rest| rest.starts_with("_in"))
+        }
+        _ => false,
     }
 }
 
@@ -307,6 +347,17 @@ mod tests {
             none
         );
         assert_eq!(unguarded("x.many[i];"), ["index without a guard: i"]);
+        let pulled = "if (v_id < (_buffer_sizes.buffer_size30 / 20)) { const vb_30_type vb_30_elem = vb_30_in[v_id]; }";
+        assert_eq!(unguarded(pulled), none);
+        for (from, to) in [
+            ("(v_id", "(i_id"),
+            ("size30", "size29"),
+            ("<", ">"),
+            ("30_in[", "29_in["),
+        ] {
+            let found = unguarded(&pulled.replacen(from, to, 1));
+            assert_eq!(found, ["index without a guard: v_id"], "{to}");
+        }
         let sum = "a[metal::min(unsigned(i), 3u) + j];";
         assert_eq!(
             unguarded(sum),

@@ -84,6 +84,11 @@ pub fn by_count(counts: &BTreeMap<String, u64>) -> Vec<(&str, u64)> {
     list
 }
 
+/// Counts in the order of their names.
+pub fn by_name(counts: &BTreeMap<String, u64>) -> Vec<(&str, u64)> {
+    counts.iter().map(|(name, &count)| (name.as_str(), count)).collect()
+}
+
 /// How a verdict looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {

@@ -2,7 +2,7 @@
 
 use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
 
-use super::figures::{Tone, by_count, cases, count, percent, plain, rate, span, thousands, verdict};
+use super::figures::{Tone, by_count, by_name, cases, count, percent, plain, rate, span, thousands, verdict};
 use super::results::{Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Results};
 use crate::ledger::LedgerRow;
 
@@ -205,6 +205,7 @@ fn msl(results: &Results, paint: Paint) -> Vec<String> {
         thousands(refused),
     );
     let mut lines = wrapped("", &facts, 2);
+    lines.extend(tally("checked", &by_name(&msl.checks)));
     lines.extend(tally("refused", &by_count(&msl.refused)));
     lines
 }

@@ -38,6 +38,7 @@ use crate::msl::safety::Safety;
 use crate::readers::native;
 use crate::report::results::Msl as Counts;
 
+pub mod apple;
 mod guards;
 mod refusals;
 mod resources;
@@ -288,7 +289,11 @@ impl<'a> Checker<'a> {
             settings,
             constants: settings.constants(),
             layouts: StageLayout::all_stages(settings.groups, settings.extension),
-            vertex_buffers: if pulls { vertex::buffers(&source.module) } else { Vec::new() },
+            vertex_buffers: if pulls {
+                vertex::buffers(&source.module)
+            } else {
+                Vec::new()
+            },
         }
     }
 
@@ -464,8 +469,15 @@ impl EntryCheck<'_> {
     }
 
     fn entry_points(&mut self, reflection: &Reflection, msl: &Msl) {
-        let names: Vec<&str> = reflection.entry_points.iter().map(|entry| entry.name.as_str()).collect();
-        self.problem(1, format!("the MSL has the entry points {names:?}, naga says `{}`", msl.name));
+        let names: Vec<&str> = reflection
+            .entry_points
+            .iter()
+            .map(|entry| entry.name.as_str())
+            .collect();
+        self.problem(
+            1,
+            format!("the MSL has the entry points {names:?}, naga says `{}`", msl.name),
+        );
     }
 }
 

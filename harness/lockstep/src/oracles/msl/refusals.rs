@@ -7,11 +7,11 @@ use naga::AddressSpace;
 use naga::back::msl::{EntryPointError, Error};
 use naga::back::pipeline_constants::PipelineConstantError;
 
+use super::EntryCheck;
 use super::resources::{Resource, place_name};
 use super::sizes::uses_runtime_array;
 use super::source::{ResolveError, Resolved, Source};
 use super::version::Needs;
-use super::EntryCheck;
 
 impl EntryCheck<'_> {
     /// Overrides are not resolved: rightly, when the message is true of the case.

@@ -12,13 +12,7 @@ impl EntryCheck<'_> {
     /// naga passes the argument along with every resource that holds a runtime-sized array, also where nothing asks for the
     /// length, and to every function that pulls vertices; so it must be there when something asks, and must not when there is no
     /// such resource.
-    pub fn sizes(
-        &mut self,
-        resolved: &Resolved<'_>,
-        layout: &StageLayout,
-        pulled: bool,
-        arguments: &[&Argument],
-    ) {
+    pub fn sizes(&mut self, resolved: &Resolved<'_>, layout: &StageLayout, pulled: bool, arguments: &[&Argument]) {
         let used = pulled || uses_runtime_array(resolved);
         match arguments {
             [] if pulled || used && asks_for_length(resolved) => self.problem(3, "_buffer_sizes is missing"),

@@ -1,4 +1,4 @@
-use wgpu_types::{BindingType, BufferBindingType, ShaderStages};
+use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages};
 
 use super::*;
 use crate::case::Shader;
@@ -34,8 +34,6 @@ fn case(
     let overrides = overrides.iter().map(|&(key, value)| (key.to_owned(), value)).collect();
     LayoutCase {
         groups: groups.iter().map(|entries| Some(entries.to_vec())).collect(),
-        immediate_size: 0,
-        vertex_pulling: false,
         immediate_size: 0,
         vertex_pulling: false,
         system: System {
@@ -145,7 +143,8 @@ fn overrides_are_refused_for_a_cause() {
 
 #[test]
 fn what_the_version_lacks_is_refused() {
-    let wgsl = "@vertex fn v(@builtin(vertex_index) i: u32) -> @invariant @builtin(position) vec4f { return vec4f(f32(i)); }
+    let wgsl =
+        "@vertex fn v(@builtin(vertex_index) i: u32) -> @invariant @builtin(position) vec4f { return vec4f(f32(i)); }
         @fragment fn f(@builtin(primitive_index) i: u32) -> @location(0) vec4f { return vec4f(f32(i)); }
         @compute @workgroup_size(1) fn c() { let bits = reverseBits(u32(mine)); rest(bits); }
         var<private> mine: i32;
@@ -291,4 +290,281 @@ fn generated_shaders_have_no_problem() {
         seen.refused.contains_key(LACKING) && seen.refused.contains_key(OTHER_KIND),
         "{seen:?}"
     );
+}
+
+/// What slots.md section 2 lays out beyond section 1, all in one shader.
+const EXTENDED: &str = "
+    enable wgpu_binding_array;
+    struct Row { first: u32, rest: array<u32> }
+    struct Corner { @location(0) at: vec4f, @location(4) id: u32 }
+    var<immediate> pushed: vec4f;
+    @group(0) @binding(0) var<uniform> tint: vec4f;
+    @group(0) @binding(1) var images: binding_array<texture_2d<f32>>;
+    @group(0) @binding(2) var film: texture_external;
+    @group(1) @binding(0) var<storage, read_write> rows: binding_array<Row, 2>;
+    @fragment fn shade(@builtin(position) at: vec4f) -> @location(0) vec4f {
+        let i = u32(at.x);
+        rows[i % 2].rest[i] = u32(textureLoad(images[i % 3], vec2u(i), 0).x);
+        return pushed + tint + textureLoad(film, vec2u(i));
+    }
+    @vertex fn pull(corner: Corner) -> @builtin(position) vec4f { return corner.at * f32(corner.id) + pushed; }";
+
+fn extended(immediate_size: u32, vertex_pulling: bool) -> LayoutCase {
+    let count = std::num::NonZeroU32::new;
+    let float = wgpu_types::TextureSampleType::Float { filterable: true };
+    let image = BindingType::Texture {
+        sample_type: float,
+        view_dimension: wgpu_types::TextureViewDimension::D2,
+        multisampled: false,
+    };
+    let first = [
+        entry(0, buffer(UNIFORM)),
+        BindGroupLayoutEntry {
+            count: count(3),
+            ..entry(1, image)
+        },
+        entry(2, BindingType::ExternalTexture),
+    ];
+    let second = [BindGroupLayoutEntry {
+        count: count(2),
+        ..entry(0, buffer(WRITE))
+    }];
+    LayoutCase {
+        immediate_size,
+        vertex_pulling,
+        ..case(&[&first, &second], (15, 0), EXTENDED, &[])
+    }
+}
+
+/// The arguments of an entry point, by table, index and name, and the fields of `_buffer_sizes`.
+fn arguments_of(case: &LayoutCase, name: &str) -> (Vec<String>, Vec<(String, Option<u32>)>) {
+    let reports = entry_points(case).unwrap();
+    let report = reports.iter().find(|report| report.name == name).unwrap();
+    let read = crate::msl::arguments::read(report.msl.as_ref().unwrap()).unwrap();
+    let found = |argument: &Argument| format!("{} {} {}", argument.table.name(), argument.index, argument.name);
+    let mut arguments: Vec<_> = read.entry_points[0].arguments.iter().map(found).collect();
+    arguments.sort();
+    let sizes = read.buffer_sizes.unwrap_or_default().into_iter();
+    (arguments, sizes.map(|field| (field.name, field.count)).collect())
+}
+
+#[test]
+fn section_2_of_the_page() {
+    let case = extended(16, true);
+    let checked = check(&case);
+    assert_eq!((problems(&checked), refused(&checked)), (vec![], vec![]));
+    let (shade, sizes) = arguments_of(&case, "shade");
+    // Immediates, the uniform, the array, the film's parameters, the other array, its lengths.
+    let expected = [
+        "buffer 0 pushed",
+        "buffer 1 tint",
+        "buffer 2 images",
+        "buffer 3 film_params",
+        "buffer 4 rows",
+        "buffer 5 _buffer_sizes",
+        "texture 0 film_plane0_",
+        "texture 1 film_plane1_",
+        "texture 2 film_plane2_",
+    ];
+    assert_eq!(shade, expected);
+    let of_vertex_buffers = [("buffer_size30".to_owned(), None), ("buffer_size29".to_owned(), None)];
+    assert_eq!(sizes.len(), 3);
+    assert_eq!((sizes[0].1, &sizes[1..]), (Some(2), of_vertex_buffers.as_slice()));
+    let (pull, sizes) = arguments_of(&case, "pull");
+    let expected = [
+        "buffer 0 pushed",
+        "buffer 29 vb_29_in",
+        "buffer 30 vb_30_in",
+        "buffer 5 _buffer_sizes",
+    ];
+    assert_eq!(pull, expected);
+    assert_eq!(sizes, of_vertex_buffers);
+    let (without, sizes) = arguments_of(&extended(16, false), "pull");
+    assert_eq!((without, sizes), (vec!["buffer 0 pushed".to_owned()], vec![]));
+    let lacking = check(&extended(0, true));
+    assert_eq!(problems(&lacking), []);
+    assert_eq!(refused(&lacking), [("immediates without a slot", 2)]);
+}
+
+#[test]
+fn vertex_buffers_that_meet_the_layout_are_past_metals_limits() {
+    let mut case = extended(16, true);
+    // Buffers 0 to 4 are taken, and the storage buffers that follow take 5 to 30: 29 and 30 are both used twice.
+    let many = (1..27).map(|binding| entry(binding, buffer(READ)));
+    case.groups[1].as_mut().unwrap().extend(many);
+    let shader = case.shader.as_mut().unwrap();
+    shader.wgsl += "@group(1) @binding(25) var<storage> last: array<u32>;
+        @vertex fn meets(@location(0) at: vec4f) -> @builtin(position) vec4f { return at * f32(last[0]); }";
+    let checked = check(&case);
+    assert_eq!(problems(&checked), []);
+    // `_buffer_sizes` at 31 of three entry points, and buffer 29.
+    assert_eq!(refused(&checked), [(PAST_LIMITS, 4)]);
+}
+
+/// The twin is no text, so nothing that a shader declares stands in its way.
+#[test]
+fn a_shader_may_declare_the_names_of_types() {
+    let wgsl = "alias f32 = i32;
+        struct vec3 { a: f32 }
+        @group(0) @binding(1) var<storage, read_write> array_: array<vec3>;
+        fn lockstep_twin(a: f32) -> f32 { return a; }
+        @compute @workgroup_size(1) fn lockstep_other() { array_[1].a = lockstep_twin(2); }
+        @compute @workgroup_size(1) fn lockstep_other_() { array_[0].a = 1; }";
+    let entries = [entry(1, buffer(WRITE)), entry(0, buffer(WRITE))];
+    let checked = check(&case(&[&entries], (15, 0), wgsl, &[]));
+    assert_eq!((problems(&checked), checked.translated), (vec![], 2));
+    assert_eq!(checked.made(Check::OtherDeclarations), 2);
+    assert_eq!(
+        (checked.made(Check::OtherListing), checked.made(Check::OtherValues)),
+        (1, 0)
+    );
+}
+
+#[test]
+fn every_property_is_counted() {
+    let [first, second] = entries();
+    let checked = check(&case(&[&first, &second], (15, 0), SHADER, &[("count", 3.0)]));
+    let counts = checked.counts().checks;
+    let counts: Vec<_> = counts.iter().map(|(name, &count)| (name.as_str(), count)).collect();
+    let expected = [
+        ("1 resources at their slots", 2),
+        ("2 no index twice", 2),
+        ("3 _buffer_sizes", 2),
+        ("4 layout listed otherwise", 1),
+        ("4 other declarations", 2),
+        ("4 other override values", 2),
+        ("5 refusals", 2),
+        ("6 guards", 2),
+        ("7 language version", 2),
+    ];
+    assert_eq!(counts, expected);
+}
+
+/// What the check says when naga is given one layout and its answer is held against another.
+fn held_against(given: &[&[BindGroupLayoutEntry]], held: &[&[BindGroupLayoutEntry]]) -> Vec<(u8, String)> {
+    let source = Source::new(SHADER).unwrap();
+    let overrides = BTreeMap::from([("count".to_owned(), 3.0)]);
+    let groups = |entries: &[&[BindGroupLayoutEntry]]| -> Vec<_> {
+        entries.iter().map(|entries| Some(entries.to_vec())).collect()
+    };
+    let (given, held) = (groups(given), groups(held));
+    let settings = |groups| Settings {
+        groups,
+        extension: Extension::default(),
+        version: (3, 1),
+        overrides: &overrides,
+    };
+    let given: Vec<_> = given.iter().map(Option::as_deref).collect();
+    let held: Vec<_> = held.iter().map(Option::as_deref).collect();
+    let (given, held) = (settings(given.as_slice()), settings(held.as_slice()));
+    let (given, held) = (Checker::new(&source, &given), Checker::new(&source, &held));
+    let fill = Entry {
+        name: "fill".into(),
+        stage: Stage::Compute,
+    };
+    let layout = |checker: &Checker<'_>| checker.layout(Stage::Compute).clone().unwrap();
+    let resolved = source.resolved(&fill, &given.constants).ok().unwrap();
+    let written = resolved.write(&layout(&given), (3, 1), &[]).unwrap();
+    let mut checked = Checked::default();
+    let mut check = EntryCheck {
+        entry: &fill,
+        checked: &mut checked,
+    };
+    if let Some(places) = check.written(&resolved, &layout(&held), &held, written) {
+        let translated = [Translated { entry: &fill, places }];
+        held.twin(&translated, &mut checked);
+    }
+    let problems = checked.problems.into_iter();
+    problems.map(|found| (found.property, found.detail)).collect()
+}
+
+#[test]
+fn faults_in_the_options_are_found() {
+    let [first, second] = entries();
+    let (first, second) = (first.as_slice(), second.as_slice());
+    let found = |given: &[&[BindGroupLayoutEntry]], held: &[&[BindGroupLayoutEntry]]| -> Vec<String> {
+        let found = held_against(given, held).into_iter();
+        found
+            .map(|(property, detail)| format!("{property}: {detail}"))
+            .collect()
+    };
+    assert_eq!(found(&[first, second], &[first, second]), [""; 0]);
+    // The layout lacks `tint`, and naga takes it all the same; or it has it, and naga refuses it.
+    let without = [entry(2, SAMPLER), entry(0, buffer(UNIFORM))];
+    let lacks = found(&[first, second], &[&without, second]);
+    assert_eq!(
+        lacks[0],
+        "5: group 0 binding 1 accepted, but it is a used resource that the layout lacks"
+    );
+    let refused = found(&[&without, second], &[first, second]);
+    assert_eq!(refused, ["5: group 0 binding 1 refused though the layout has it"]);
+    // One uniform buffer fewer before the others: the twin, which is given the other layout, has everything elsewhere.
+    let shifted = [entry(2, SAMPLER), entry(1, buffer(UNIFORM))];
+    let moved = found(&[&shifted, second], &[first, second]);
+    assert_eq!(
+        moved[0],
+        "1: group 0 binding 1 `tint` should be at buffer 1, where `rows` is"
+    );
+    assert!(
+        moved
+            .last()
+            .unwrap()
+            .starts_with("4: other slots with other declarations: "),
+        "{moved:?}"
+    );
+}
+
+#[test]
+fn a_feature_that_naga_should_have_refused_is_found() {
+    let wgsl = "@vertex fn v() -> @invariant @builtin(position) vec4f { return vec4f(); }";
+    let source = Source::new(wgsl).unwrap();
+    let entry = source.entry_points().remove(0);
+    let overrides = BTreeMap::new();
+    let settings = Settings {
+        groups: &[],
+        extension: Extension::default(),
+        version: (2, 0),
+        overrides: &overrides,
+    };
+    let checker = Checker::new(&source, &settings);
+    let layout = checker.layout(Stage::Vertex).as_ref().unwrap();
+    let resolved = source.resolved(&entry, &checker.constants).ok().unwrap();
+    let written = resolved.write(layout, (2, 1), &[]).unwrap();
+    let mut checked = Checked::default();
+    let mut check = EntryCheck {
+        entry: &entry,
+        checked: &mut checked,
+    };
+    check.written(&resolved, layout, &checker, written);
+    let expected = [
+        (7, "@invariant needs MSL 2.1, but naga writes it for 2.0"),
+        (7, "asked for MSL (2, 0), written for Some((2, 1))"),
+    ];
+    assert_eq!(problems(&checked), expected);
+}
+
+/// What may not move is told apart from what does: a twin whose added binding is seen has other slots.
+#[test]
+fn a_layout_that_depends_on_its_listing_is_found() {
+    let [first, second] = entries();
+    let source = Source::new("fn unused() {}").unwrap();
+    let overrides = BTreeMap::new();
+    let groups = [Some(first.as_slice()), Some(second.as_slice())];
+    let settings = Settings {
+        groups: &groups,
+        extension: Extension::default(),
+        version: (3, 1),
+        overrides: &overrides,
+    };
+    let mut checker = Checker::new(&source, &settings);
+    let other = [Some(second.as_slice()), Some(first.as_slice())];
+    checker.layouts = StageLayout::all_stages(&other, Extension::default());
+    let mut checked = Checked::default();
+    checker.twin(&[], &mut checked);
+    let properties: Vec<_> = checked
+        .problems
+        .iter()
+        .map(|found| (found.property, found.stage))
+        .collect();
+    assert_eq!(properties, Stage::ALL.map(|stage| (4, stage)));
 }

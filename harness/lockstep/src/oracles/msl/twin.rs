@@ -12,6 +12,7 @@ use mslmap::{LayoutError, STAGES, StageLayout};
 use naga::back::PipelineConstants;
 use naga::back::msl::{BindTarget, EntryPointResources};
 use naga::back::pipeline_constants::process_overrides;
+use naga::compact::{KeepUnused, compact};
 use naga::valid::ModuleInfo;
 use naga::{
     AddressSpace, Arena, ArraySize, EntryPoint, Expression, Function, GlobalVariable, Handle, Literal, Module,
@@ -120,8 +121,7 @@ impl Checker<'_> {
         let Some(&(first, layout)) = entries.first() else {
             return Ok(Vec::new());
         };
-        let (mut written, mut pipeline) =
-            options(layout, &first.name, self.settings.version, &self.vertex_buffers);
+        let (mut written, mut pipeline) = options(layout, &first.name, self.settings.version, &self.vertex_buffers);
         for (entry, layout) in entries {
             let resources = EntryPointResources {
                 resources: layout.resources.clone(),
@@ -134,19 +134,27 @@ impl Checker<'_> {
             pipeline.entry_point = None;
             written.per_entry_point_map.insert(twin.added.clone(), of_added());
         }
-        let (text, info) =
-            guarded(|| naga::back::msl::write_string(&twin.module, &twin.info, &written, &pipeline))?
-                .map_err(|error| error.to_string())?;
+        let (text, info) = guarded(|| naga::back::msl::write_string(&twin.module, &twin.info, &written, &pipeline))?
+            .map_err(|error| error.to_string())?;
         let reflection = arguments::read(&text).map_err(|error| error.to_string())?;
         let named = |entry: &Entry| {
             let is_it = |found: &EntryPoint| found.stage == entry.stage.naga() && found.name == entry.name;
-            let at = if with_others { twin.module.entry_points.iter().position(is_it)? } else { 0 };
+            let at = if with_others {
+                twin.module.entry_points.iter().position(is_it)?
+            } else {
+                0
+            };
             info.entry_point_names.get(at)
         };
         let find = |entry: &Entry| {
-            let name = named(entry).ok_or("it is gone")?.as_ref().map_err(|error| error.to_string())?;
+            let name = named(entry)
+                .ok_or("it is gone")?
+                .as_ref()
+                .map_err(|error| error.to_string())?;
             let mut all = reflection.entry_points.iter();
-            Ok(places(all.find(|found| found.name == *name).ok_or("it is not in the text")?))
+            Ok(places(
+                all.find(|found| found.name == *name).ok_or("it is not in the text")?,
+            ))
         };
         Ok(entries.iter().map(|(entry, _)| find(entry)).collect())
     }
@@ -212,14 +220,27 @@ impl Twin {
     fn new(source: &Source, settings: &Settings<'_>, translated: &[Translated<'_>]) -> Result<Twin, String> {
         let mut module = source.module.clone();
         let added = reorder(&mut module);
+        // An entry point that was refused may want a value that is not there, or a newer version.
+        let is_translated = |found: &EntryPoint| translated.iter().any(|one| one.entry.name == found.name);
+        module
+            .entry_points
+            .retain(|found| found.name == added || is_translated(found));
         if module.overrides.is_empty() {
+            compact(&mut module, KeepUnused::No);
             let info = validate(&module, |error| error.as_inner().to_string())?;
             let has_other_values = false;
-            return Ok(Twin { module, info, added, has_other_values });
+            return Ok(Twin {
+                module,
+                info,
+                added,
+                has_other_values,
+            });
         }
         // An entry point that was refused may want a value that is not there.
         let is_translated = |found: &EntryPoint| translated.iter().any(|one| one.entry.name == found.name);
-        module.entry_points.retain(|found| found.name == added || is_translated(found));
+        module
+            .entry_points
+            .retain(|found| found.name == added || is_translated(found));
         // The information is that of the source, which naga does not look at where there are overrides: it makes it anew.
         let resolve = |values: &PipelineConstants| {
             let resolved = guarded(|| process_overrides(&module, &source.info, None, values))?;
@@ -230,7 +251,12 @@ impl Twin {
         let other = resolve(&other_values(&source.module, &given));
         let has_other_values = other.is_ok();
         let (module, info) = other.or_else(|_| resolve(&given))?;
-        Ok(Twin { module, info, added, has_other_values })
+        Ok(Twin {
+            module,
+            info,
+            added,
+            has_other_values,
+        })
     }
 }
 
@@ -251,7 +277,10 @@ fn reorder(module: &mut Module) -> String {
         global_variables(&mut entry_point.function).for_each(follow);
         entry_point.task_payload.iter_mut().for_each(follow);
         entry_point.incoming_ray_payload.iter_mut().for_each(follow);
-        entry_point.mesh_info.iter_mut().for_each(|info| follow(&mut info.output_variable));
+        entry_point
+            .mesh_info
+            .iter_mut()
+            .for_each(|info| follow(&mut info.output_variable));
     }
     let mut name = "lockstep_other".to_owned();
     while module.entry_points.iter().any(|found| found.name == name) {
@@ -263,10 +292,13 @@ fn reorder(module: &mut Module) -> String {
 }
 
 fn global_variables(function: &mut Function) -> impl Iterator<Item = &mut Handle<GlobalVariable>> {
-    function.expressions.iter_mut().filter_map(|(_, expression)| match expression {
-        Expression::GlobalVariable(handle) => Some(handle),
-        _ => None,
-    })
+    function
+        .expressions
+        .iter_mut()
+        .filter_map(|(_, expression)| match expression {
+            Expression::GlobalVariable(handle) => Some(handle),
+            _ => None,
+        })
 }
 
 /// Where the variable that is added is bound; no layout of the twin need have it, since only the entry point that is added uses it.
