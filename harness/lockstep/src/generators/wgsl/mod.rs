@@ -323,7 +323,9 @@ impl Source {
         let (place, space, mut ty) = (place.unwrap_or_default(), address_space(&kind), type_name(&kind));
         if let Some(count) = count {
             want(&mut self.enables, "wgpu_binding_array");
-            ty = if chance(u, 64)? {
+            // naga cannot write an array of buffers without a length.
+            let seldom = if matches!(kind, Kind::Memory { .. }) { 8 } else { 64 };
+            ty = if chance(u, seldom)? {
                 format!("binding_array<{ty}>")
             } else {
                 format!("binding_array<{ty}, {count}>")

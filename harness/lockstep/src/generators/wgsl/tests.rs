@@ -141,6 +141,14 @@ impl Judge {
         let (device, _queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             required_features: wgpu::Features::TEXTURE_ATOMIC
                 | wgpu::Features::PRIMITIVE_INDEX
+                | wgpu::Features::IMMEDIATES
+                | wgpu::Features::EXTERNAL_TEXTURE
+                | wgpu::Features::TEXTURE_BINDING_ARRAY
+                | wgpu::Features::BUFFER_BINDING_ARRAY
+                | wgpu::Features::STORAGE_RESOURCE_BINDING_ARRAY
+                | wgpu::Features::SAMPLED_TEXTURE_AND_STORAGE_BUFFER_ARRAY_NON_UNIFORM_INDEXING
+                | wgpu::Features::STORAGE_TEXTURE_ARRAY_NON_UNIFORM_INDEXING
+                | wgpu::Features::EXPERIMENTAL_MESH_SHADER
                 | wgpu::Features::EXPERIMENTAL_RAY_QUERY,
             required_limits: adapter.limits(),
             // SAFETY: nothing runs on this backend.

@@ -62,6 +62,10 @@ pub const PAST_LIMITS: &str = "past Metal's limits";
 /// The count of resources that the shader declares with more access than the layout gives.
 pub const WIDER_ACCESS: &str = "more access than the layout gives";
 
+/// The reason under which an access to `binding_array<Struct>` without a length is refused: naga 30.0.2 restricts the index of such
+/// an array of buffers, asks for the length of an array in the struct's place, and fails ("module should not have validated").
+pub const UNSIZED_BUFFERS: &str = "an array of buffers without a length, which naga 30.0.2 cannot restrict";
+
 /// The reason under which a resource is refused that the layout lacks for the stage.
 const LACKING: &str = "a used resource that the layout lacks";
 
@@ -404,7 +408,7 @@ impl EntryCheck<'_> {
         self.checked.count(Check::Refusals);
         self.checked.count(Check::Version);
         match written {
-            Err(error) => self.writer_error(&error, &needs, version),
+            Err(error) => self.writer_error(&error, resolved, &needs, version),
             Ok(Err(error)) => self.entry_point_error(&error, resolved, &resources, layout),
             Ok(Ok(msl)) => {
                 self.checked.translated += 1;

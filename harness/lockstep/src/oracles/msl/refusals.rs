@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use mslmap::{LayoutError, StageLayout};
-use naga::AddressSpace;
 use naga::back::msl::{EntryPointError, Error};
 use naga::back::pipeline_constants::PipelineConstantError;
+use naga::{AddressSpace, ArraySize, TypeInner};
 
-use super::EntryCheck;
 use super::resources::{Resource, place_name};
 use super::sizes::uses_runtime_array;
 use super::source::{ResolveError, Resolved, Source};
 use super::version::Needs;
+use super::{EntryCheck, UNSIZED_BUFFERS};
 
 impl EntryCheck<'_> {
     /// Overrides are not resolved: rightly, when the message is true of the case.
@@ -27,8 +27,9 @@ impl EntryCheck<'_> {
     }
 
     /// naga refuses the module: rightly, when the version lacks what it names, or when MSL has no such thing at all.
-    pub fn writer_error(&mut self, error: &Error, needs: &Needs, version: (u8, u8)) {
+    pub fn writer_error(&mut self, error: &Error, resolved: &Resolved<'_>, needs: &Needs, version: (u8, u8)) {
         match error {
+            Error::GenericValidation(_) if uses_unsized_buffers(resolved) => self.checked.refuse(UNSIZED_BUFFERS),
             Error::UnsupportedAttribute(_)
             | Error::UnsupportedFunction(_)
             | Error::UnsupportedWritableStorageBuffer
@@ -100,6 +101,19 @@ impl EntryCheck<'_> {
             );
         }
     }
+}
+
+/// Whether the entry point reaches a binding array of buffers whose length the shader leaves to the layout.
+fn uses_unsized_buffers(resolved: &Resolved<'_>) -> bool {
+    let mut used = resolved.used();
+    used.any(|(_, global, _)| {
+        let ty = &resolved.module.types[global.ty].inner;
+        let size = match ty {
+            TypeInner::BindingArray { size, .. } => *size,
+            _ => return false,
+        };
+        size == ArraySize::Dynamic && global.space != AddressSpace::Handle
+    })
 }
 
 fn uses_immediates(resolved: &Resolved<'_>) -> bool {
