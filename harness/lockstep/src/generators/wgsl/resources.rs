@@ -274,7 +274,12 @@ pub(super) fn element(u: &mut Unstructured<'_>, ty: BindingType, kind: Kind) -> 
             let shape = *u.choose(&shapes)?;
             Ok(Some((plain_storage(space), Kind::Memory { shape, space })))
         }
-        (BindingType::AccelerationStructure { .. } | BindingType::ExternalTexture, _) => Ok(None),
+        // An external texture has a uniform buffer too; a sampler stands in its place.
+        (BindingType::ExternalTexture, _) => {
+            let sampler = BindingType::Sampler(SamplerBindingType::Filtering);
+            Ok(Some((sampler, Kind::Handle(sampler))))
+        }
+        (BindingType::AccelerationStructure { .. }, _) => Ok(None),
         handle => Ok(Some(handle)),
     }
 }

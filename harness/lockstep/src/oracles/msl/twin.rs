@@ -124,7 +124,11 @@ impl Checker<'_> {
         let (mut written, mut pipeline) = options(layout, &first.name, self.settings.version, &self.vertex_buffers);
         for (entry, layout) in entries {
             let resources = EntryPointResources {
-                resources: layout.resources.clone(),
+                resources: layout
+                    .resources
+                    .iter()
+                    .map(|(&at, target)| (at, target.clone()))
+                    .collect(),
                 immediates_buffer: layout.immediates_slot,
                 sizes_buffer: layout.sizes_slot,
             };
