@@ -342,6 +342,7 @@ impl Judge {
     }
 }
 
+/// Of immediates that the layout has not, wgpu-core 30.0.2 says nothing until a draw.
 #[test]
 fn wgpu_takes_the_cases_without_a_fault_and_no_other() {
     let judge = Judge::new();
@@ -349,7 +350,8 @@ fn wgpu_takes_the_cases_without_a_fault_and_no_other() {
         let Made { case, faults } = case(index);
         let module = naga::front::wgsl::parse_str(&shader(&case).wgsl).unwrap();
         let error = judge.judge(&case, &module);
-        (error.is_some() == faults.is_empty()).then(|| format!("{index} {faults:?} {error:?}"))
+        let is_due = faults.iter().any(|fault| *fault != "no-immediates");
+        (error.is_some() != is_due).then(|| format!("{index} {faults:?} {error:?}"))
     });
     assert_eq!(wrong.collect::<Vec<_>>(), [""; 0]);
 }
