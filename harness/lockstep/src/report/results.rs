@@ -95,7 +95,6 @@ pub struct Msl {
     /// Translations that were refused, as they should be, by reason.
     pub refused: BTreeMap<String, u64>,
     /// How often each property of slots.md section 4 was checked, by its number and a few words.
-    #[serde(default)]
     pub checks: BTreeMap<String, u64>,
 }
 
