@@ -18,12 +18,15 @@
 //! 7. a feature newer than the language version that naga writes all the same, one that it refuses though the version has it
 //!    (both by `version`'s table), and another version than the one asked for.
 //!
+//! Property 4 is checked once a shader, over all of its translated entry points; the others of each entry point. [`Check`] is what a
+//! report counts.
+//!
 //! It does not catch: text that is no MSL for Metal's compiler ([`apple`] asks that, where it is); the wrong limit in a guard of the
-//! right form; a feature that is too new by Apple's tables but not in `version`'s; whether the elements of a binding array may be
-//! written; what depends on a vertex state other than the one that `vertex` makes up. Kinds are tables:
-//! a uniform buffer where the shader has a storage buffer is not refused by naga, and no problem here. Nor is a shader that
-//! declares more access than the layout gives ([`WIDER_ACCESS`]): WebGPU makes no such pipeline, and naga is not asked to
-//! refuse it.
+//! right form; an index into an array's field of `_buffer_sizes`, which naga leaves as it is where it restricts the index into the
+//! array itself; a feature that is too new by Apple's tables but not in `version`'s; whether the elements of a binding array may be
+//! written; what depends on a vertex state other than the one that `vertex` makes up. Kinds are tables: a uniform buffer where the
+//! shader has a storage buffer is not refused by naga, and no problem here. Nor is a shader that declares more access than the layout
+//! gives ([`WIDER_ACCESS`]): WebGPU makes no such pipeline, and naga is not asked to refuse it.
 
 use std::collections::BTreeMap;
 
@@ -72,8 +75,8 @@ const LACKING: &str = "a used resource that the layout lacks";
 /// The reason under which a resource is refused that the layout holds in another table.
 const OTHER_KIND: &str = "a used resource that the layout holds as another kind";
 
-/// What is checked of a translation, by property. Each is checked of every entry point for which it means anything: of a refused one
-/// only that, and other values only where there are overrides that take them.
+/// What is checked of a translation, by property. Nothing is checked on a share: each is checked of every entry point for which it
+/// means anything; of a refused one only the refusal, and other values only where there are overrides that take them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
     /// Property 1.

@@ -79,9 +79,11 @@ impl Source {
     /// The module with this entry point alone (where there are others) and its overrides resolved.
     pub(super) fn resolved(&self, entry: &Entry, overrides: &PipelineConstants) -> Result<Resolved<'_>, ResolveError> {
         let selected = Some((entry.stage.naga(), entry.name.as_str()));
-        let (module, info) = guarded(|| process_overrides(&self.module, &self.info, selected, overrides))
-            .map_err(ResolveError::Panic)?
-            .map_err(|error| ResolveError::Constant(Box::new(error)))?;
+        let (module, info) = guarded(|| {
+            let resolved = process_overrides(&self.module, &self.info, selected, overrides);
+            resolved.map_err(|error| ResolveError::Constant(Box::new(error)))
+        })
+        .map_err(ResolveError::Panic)??;
         let index = module.entry_points.iter().position(|found| entry.is(found));
         Ok(Resolved {
             index: index.ok_or(ResolveError::NoEntryPoint)?,
@@ -100,7 +102,7 @@ pub(super) fn validate(
         naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all());
     validator.subgroup_stages(naga::valid::ShaderStages::all());
     validator.subgroup_operations(naga::valid::SubgroupOperationSet::all());
-    guarded(|| validator.validate(module))?.map_err(words)
+    guarded(|| validator.validate(module).map_err(words))?
 }
 
 /// Why an entry point's overrides were not resolved.

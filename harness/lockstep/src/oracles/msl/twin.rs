@@ -247,8 +247,8 @@ impl Twin {
             .retain(|found| found.name == added || is_translated(found));
         // The information is that of the source, which naga does not look at where there are overrides: it makes it anew.
         let resolve = |values: &PipelineConstants| {
-            let resolved = guarded(|| process_overrides(&module, &source.info, None, values))?;
-            let (module, info) = resolved.map_err(|error| error.to_string())?;
+            let (module, info) =
+                guarded(|| process_overrides(&module, &source.info, None, values).map_err(|error| error.to_string()))??;
             Ok::<_, String>((module.into_owned(), info.into_owned()))
         };
         let given = settings.constants();
