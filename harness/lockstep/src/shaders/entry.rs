@@ -17,7 +17,7 @@ use crate::pipeline::{Msl, PipelineError, Shader};
 /// What the entry points of a file are checked with.
 pub(super) struct Check<'a> {
     pub shader: &'a Shader,
-    pub oracle: Source<'a>,
+    pub oracle: Source,
     pub overrides: BTreeMap<String, f64>,
     pub options: &'a Options,
 }
@@ -48,6 +48,7 @@ impl Check<'_> {
         });
         let settings = Settings {
             groups: &groups,
+            extension: layout.extension(),
             version: self.options.language_version,
             overrides: &self.overrides,
         };

@@ -51,7 +51,6 @@ mod twin;
 mod version;
 mod vertex;
 
-pub(crate) use resources::slots;
 pub(crate) use source::{Entry, Settings, Source};
 
 use resources::{Resource, resources};

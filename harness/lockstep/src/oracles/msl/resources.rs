@@ -78,7 +78,7 @@ fn bound_place(
 
 /// The slots of a target in the tables that a type takes; none when the target has none there. An external texture's are its three
 /// planes and its parameters.
-pub(crate) fn slots(ty: &TypeInner, target: &BindTarget) -> Vec<(Table, u32)> {
+fn slots(ty: &TypeInner, target: &BindTarget) -> Vec<(Table, u32)> {
     let at = |table| move |slot: u8| (table, u32::from(slot));
     match ty {
         TypeInner::Image {
