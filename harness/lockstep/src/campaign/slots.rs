@@ -7,6 +7,9 @@ use crate::case::{Case, LayoutCase};
 use crate::generators::Lane;
 use crate::oracles::{msl, slots};
 
+/// The MSL of the cases whose index is a multiple of this is compared with wgpu-hal's too, which translates it all again.
+const UPSTREAM_SHARE: u64 = 16;
+
 impl Worker<'_> {
     pub(super) fn layout(&mut self, index: u64, case: &LayoutCase) {
         let compared = catch_unwind(AssertUnwindSafe(|| self.compare_layout(index, case)));
@@ -63,7 +66,14 @@ impl Worker<'_> {
             self.found((Lane::Shaders, index), Case::Layout(case.clone()), signature, summary);
         };
         // A panic, naga's or the oracle's, is a finding, and the campaign goes on.
-        let Ok(checked) = catch_unwind(AssertUnwindSafe(|| msl::check(case))) else {
+        let check = || {
+            let mut checked = msl::check(case);
+            if index.is_multiple_of(UPSTREAM_SHARE) {
+                checked.add(msl::upstream::check(case));
+            }
+            checked
+        };
+        let Ok(checked) = catch_unwind(AssertUnwindSafe(check)) else {
             found(
                 "msl: a panic".into(),
                 "naga or the oracle panicked; its message is above".into(),

@@ -83,7 +83,8 @@ fn counts(counts: slot_upstream::Counts) -> mslmap::Counts {
     }
 }
 
-fn upstream_system(system: &System) -> UpstreamSystem {
+/// A case's system in its types.
+pub fn upstream_system(system: &System) -> UpstreamSystem {
     UpstreamSystem {
         platform: match system.platform {
             Platform::MacOs => UpstreamPlatform::MacOs,

@@ -48,6 +48,7 @@ mod resources;
 mod sizes;
 mod source;
 mod twin;
+pub mod upstream;
 mod version;
 mod vertex;
 
@@ -74,7 +75,7 @@ const LACKING: &str = "a used resource that the layout lacks";
 /// The reason under which a resource is refused that the layout holds in another table.
 const OTHER_KIND: &str = "a used resource that the layout holds as another kind";
 
-/// What is checked of a translation, by property. Nothing is checked on a share: each is checked of every entry point for which it
+/// What is checked of a translation, by property. Nothing but [`Check::Upstream`] is checked on a share: each is checked of every entry point for which it
 /// means anything; of a refused one only the refusal, and other values only where there are overrides that take them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
@@ -96,10 +97,12 @@ pub enum Check {
     Guards,
     /// Property 7.
     Version,
+    /// The text that wgpu-hal's own `load_shader` gives ([`upstream`]), of every 16th case.
+    Upstream,
 }
 
 impl Check {
-    const ALL: [Check; 9] = [
+    const ALL: [Check; 10] = [
         Check::Resources,
         Check::Indices,
         Check::Sizes,
@@ -109,6 +112,7 @@ impl Check {
         Check::Refusals,
         Check::Guards,
         Check::Version,
+        Check::Upstream,
     ];
 
     /// Its name in reports, which begins with the number of the property.
@@ -123,6 +127,7 @@ impl Check {
             Check::Refusals => "5 refusals",
             Check::Guards => "6 guards",
             Check::Version => "7 language version",
+            Check::Upstream => "the text of wgpu-hal",
         }
     }
 }
@@ -150,7 +155,7 @@ pub struct Problem {
     /// The entry point's stage; vertex when the shader as a whole is at fault.
     pub stage: Stage,
     /// The property of slots.md, section 4; 0 when there is nothing to hold against a property: WGSL that naga does not take,
-    /// MSL that cannot be read, a panic.
+    /// MSL that cannot be read, a panic; 8 for another text than wgpu-hal's.
     pub property: u8,
     /// What was found, and what was expected.
     pub detail: String,
@@ -159,7 +164,10 @@ pub struct Problem {
 impl Problem {
     /// The signature of the finding that it is.
     pub fn signature(&self) -> String {
-        format!("msl: property {} in a {} shader", self.property, self.stage.name())
+        match self.property {
+            8 => format!("msl: another text than wgpu-hal's in a {} shader", self.stage.name()),
+            property => format!("msl: property {property} in a {} shader", self.stage.name()),
+        }
     }
 }
 
@@ -182,7 +190,7 @@ pub struct EntryReport {
 
 /// Checks every entry point of a case's shader; a case without one gives nothing.
 pub fn check(case: &LayoutCase) -> Checked {
-    over_source(case, |checker| {
+    over_source(case, |checker, _| {
         let entries = checker.source.entry_points();
         checker.check(&entries)
     })
@@ -205,7 +213,7 @@ pub fn check(case: &LayoutCase) -> Checked {
 ///
 /// The shader as a whole is at fault.
 pub fn entry_points(case: &LayoutCase) -> Result<Vec<EntryReport>, String> {
-    let reports = over_source(case, |checker| {
+    let reports = over_source(case, |checker, _| {
         let entries = checker.source.entry_points();
         entries.iter().map(|entry| checker.report(entry)).collect()
     });
@@ -213,13 +221,16 @@ pub fn entry_points(case: &LayoutCase) -> Result<Vec<EntryReport>, String> {
 }
 
 /// Looks at a case's shader, if it has one, on a stack that its text cannot overflow.
-fn over_source<T: Send + 'static>(case: &LayoutCase, look: fn(&Checker<'_>) -> T) -> Result<Option<T>, String> {
+fn over_source<T: Send + 'static>(
+    case: &LayoutCase,
+    look: fn(&Checker<'_>, &LayoutCase) -> T,
+) -> Result<Option<T>, String> {
     let Some(shader) = &case.shader else {
         return Ok(None);
     };
     let (length, case) = (shader.wgsl.len(), case.clone());
     let looked = deep::run(length, move || {
-        let shader = case.shader.unwrap_or_default();
+        let shader = case.shader.clone().unwrap_or_default();
         let source = Source::new(&shader.wgsl)?;
         let groups: Vec<_> = case.groups.iter().map(Option::as_deref).collect();
         let extension = Extension {
@@ -232,7 +243,7 @@ fn over_source<T: Send + 'static>(case: &LayoutCase, look: fn(&Checker<'_>) -> T
             version: language_version(&case.system),
             overrides: &shader.overrides,
         };
-        Ok::<_, String>(look(&Checker::new(&source, &settings)))
+        Ok::<_, String>(look(&Checker::new(&source, &settings), &case))
     });
     looked?.map(Some)
 }
@@ -253,6 +264,15 @@ impl Checked {
             refused: self.refused.clone(),
             checks: checks.map(|(check, count)| (check.name().to_owned(), count)).collect(),
         }
+    }
+
+    /// Adds what another check of the same case saw.
+    pub fn add(&mut self, other: Checked) {
+        self.problems.extend(other.problems);
+        self.checks
+            .iter_mut()
+            .zip(other.checks)
+            .for_each(|(sum, count)| *sum += count);
     }
 
     /// How often a check was made.
