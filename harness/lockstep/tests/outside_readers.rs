@@ -80,6 +80,7 @@ fn campaign(way: &str, detail: &str, workers: usize) -> Tried {
         references: vec![Box::new(bad_reader), Box::new(good_reader)],
         layout_subject: Box::new(|| Box::new(Native::default())),
         layout_references: Vec::new(),
+        apple: None,
         engines: Vec::new(),
         not_run: Vec::new(),
     };

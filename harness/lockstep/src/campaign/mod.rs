@@ -22,6 +22,7 @@ use clap::ValueEnum;
 use self::counts::Counts;
 use crate::findings::Findings;
 use crate::generators::{self, Lane};
+use crate::oracles::msl;
 use crate::readers::StreamReader;
 use crate::readers::layouts::LayoutReader;
 use crate::report::results::{Comparison, Lane as LaneRow, NotRun, RESULTS_FORMAT, Results};
@@ -32,7 +33,7 @@ const ROUND: [(Lane, u64); 6] = [
     (Lane::Raw, 64),
     (Lane::Replays, 24),
     (Lane::Layouts, 512),
-    (Lane::Shaders, 8),
+    (Lane::Shaders, 9),
     // Of a campaign of edges alone.
     (Lane::Edges, 256),
 ];
@@ -112,6 +113,8 @@ pub struct Cast {
     pub layout_subject: Maker<Box<dyn LayoutReader>>,
     /// The layout readers that it is held against.
     pub layout_references: Vec<Maker<Box<dyn LayoutReader>>>,
+    /// Apple's compiler of MSL, where the machine has one.
+    pub apple: Option<msl::apple::Compiler>,
     /// Ids of the engines to replay on.
     pub engines: Vec<String>,
     /// What could not take part.

@@ -9,6 +9,8 @@ use crate::oracles::{msl, slots};
 
 /// The MSL of the cases whose index is a multiple of this is compared with wgpu-hal's too, which translates it all again.
 const UPSTREAM_SHARE: u64 = 16;
+/// Apple's compiler takes a tenth of a second for a text.
+const APPLE_SHARE: u64 = 2048;
 
 impl Worker<'_> {
     pub(super) fn layout(&mut self, index: u64, case: &LayoutCase) {
@@ -61,6 +63,26 @@ impl Worker<'_> {
         }
     }
 
+    /// Gives a sample to Apple's compiler, where there is one.
+    fn compile(&mut self, index: u64, case: &LayoutCase) {
+        let Some(apple) = self
+            .shared
+            .cast
+            .apple
+            .as_ref()
+            .filter(|_| index.is_multiple_of(APPLE_SHARE))
+        else {
+            return;
+        };
+        let (compiled, problems) = apple.check(case);
+        *self.counts.msl.checks.entry(msl::apple::CHECK.to_owned()).or_default() += compiled;
+        for problem in problems {
+            let signature = format!("msl: Apple's compiler refuses a {} shader", problem.stage.name());
+            let summary = format!("entry point {}: {}", problem.entry_point, problem.detail);
+            self.found((Lane::Shaders, index), Case::Layout(case.clone()), signature, summary);
+        }
+    }
+
     pub(super) fn shader(&mut self, index: u64, case: &LayoutCase) {
         let found = |signature, summary| {
             self.found((Lane::Shaders, index), Case::Layout(case.clone()), signature, summary);
@@ -85,5 +107,6 @@ impl Worker<'_> {
             found(problem.signature(), summary);
         }
         self.counts.msl.add(&checked.counts());
+        self.compile(index, case);
     }
 }

@@ -13,6 +13,7 @@ use super::{BAD, CLEAN, FOUND, color};
 use crate::campaign::{self, Budget, Cast, Maker, Part, Plan, Progress, epoch_seconds};
 use crate::generators::Lane;
 use crate::gpu::engine::Engine;
+use crate::oracles::msl;
 use crate::readers::native::Native;
 use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
@@ -172,6 +173,7 @@ fn cast(args: &Args, parts: &Parts, plan: &Plan) -> anyhow::Result<Cast> {
             Box::new(|| Box::new(SlotModel)),
             Box::new(|| Box::new(SlotUpstream::locked())),
         ],
+        apple: msl::apple::find().filter(|_| plan.lanes.contains(&Lane::Shaders)),
         engines: Vec::new(),
         not_run: Vec::new(),
     };

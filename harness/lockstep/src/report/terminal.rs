@@ -5,6 +5,7 @@ use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
 use super::figures::{Tone, by_count, by_name, cases, count, percent, plain, rate, span, thousands, verdict};
 use super::results::{Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Results};
 use crate::ledger::LedgerRow;
+use crate::oracles::msl::apple::CHECK;
 
 /// Columns that the summary keeps to; a command to copy may be longer.
 const WIDTH: usize = 100;
@@ -206,6 +207,9 @@ fn msl(results: &Results, paint: Paint) -> Vec<String> {
     );
     let mut lines = wrapped("", &facts, 2);
     lines.extend(tally("checked", &by_name(&msl.checks)));
+    if !msl.checks.contains_key(CHECK) {
+        lines.push("Apple's compiler is not on this machine: none of it was compiled".into());
+    }
     lines.extend(tally("refused", &by_count(&msl.refused)));
     lines
 }

@@ -8,7 +8,9 @@ use std::process::Command;
 
 use super::{Problem, entry_points, language_version};
 use crate::case::{LayoutCase, Platform};
-use crate::report::results::NotRun;
+
+/// The name under which a report counts compiled texts among the checks; it is missing where there is no compiler.
+pub const CHECK: &str = "Apple's compiler";
 
 /// Apple's compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,15 +21,6 @@ pub struct Compiler {
 /// The compiler of this machine, if `xcrun --find metal` knows one.
 pub fn find() -> Option<Compiler> {
     with(Path::new("xcrun"))
-}
-
-/// What a report says where there is none.
-pub fn not_run() -> NotRun {
-    NotRun {
-        what: "the MSL through Apple's compiler".into(),
-        why: "`xcrun --find metal` finds none".into(),
-        mend: "run it on a Mac with Xcode, whose Metal toolchain has the compiler".into(),
-    }
 }
 
 fn with(xcrun: &Path) -> Option<Compiler> {

@@ -357,7 +357,7 @@ impl<'a> Checker<'a> {
         let resolved = self.source.resolved(entry, &self.constants).ok();
         let layout = self.layout(entry.stage).as_ref().ok();
         let written = resolved.as_ref().zip(layout).and_then(|(resolved, layout)| {
-            let written = resolved.write(layout, self.settings.version, &self.vertex_buffers);
+            let written = resolved.write(layout, self.settings.version, self.pulled(entry.stage));
             written.ok()?.ok()?.ok()
         });
         let module = resolved.as_ref().map(|resolved| &resolved.module);
@@ -407,7 +407,7 @@ impl EntryCheck<'_> {
                 return None;
             }
         };
-        match resolved.write(layout, checker.settings.version, &checker.vertex_buffers) {
+        match resolved.write(layout, checker.settings.version, checker.pulled(self.entry.stage)) {
             Ok(written) => self.written(&resolved, layout, checker, written),
             Err(panic) => {
                 self.problem(0, panic);
@@ -478,7 +478,7 @@ impl EntryCheck<'_> {
         self.unique(arguments);
         self.sizes(resolved, layout, !pulled.is_empty(), &sizes);
         let fields = reflection.buffer_sizes.as_deref();
-        self.size_fields(&resolved.module, layout, &checker.vertex_buffers, fields);
+        self.size_fields(&resolved.module, layout, pulled, fields);
         Some(places(entry_point))
     }
 

@@ -6,7 +6,6 @@
 //! **Does not catch** what changes no text. Task and mesh shaders are left out, since wgpu-hal gives their limits of the device to naga,
 //! and the layout knows none; so are layouts that do not pull vertices, which wgpu-hal always does.
 
-use naga::ShaderStage;
 use slot_upstream::{Shader, ShaderRequest, load_shader};
 
 use super::{Checker, EntryCheck, over_source};
@@ -52,7 +51,7 @@ impl EntryCheck<'_> {
             .resolved(self.entry, &checker.constants)
             .ok()
             .and_then(|resolved| {
-                let written = resolved.write(layout, checker.settings.version, &checker.vertex_buffers);
+                let written = resolved.write(layout, checker.settings.version, checker.pulled(self.entry.stage));
                 let text = written.ok()?.ok()?.ok()?.text;
                 let arrays = mslmap::runtime_array_bindings(&resolved.module).ok()?;
                 Some((text, arrays))
@@ -97,10 +96,6 @@ impl EntryCheck<'_> {
 }
 
 fn upstream(checker: &Checker<'_>, entry: &Entry, system: &System) -> Result<Shader, String> {
-    let vertex_buffers = match entry.stage.naga() {
-        ShaderStage::Vertex => &checker.vertex_buffers[..],
-        _ => &[],
-    };
     // wgpu-core hands entries over in binding order.
     let sorted: Vec<_> = checker
         .settings
@@ -113,7 +108,7 @@ fn upstream(checker: &Checker<'_>, entry: &Entry, system: &System) -> Result<Sha
         stage: entry.stage.naga(),
         entry_point: &entry.name,
         constants: &checker.constants,
-        vertex_buffers,
+        vertex_buffers: checker.pulled(entry.stage),
         groups: &groups,
         immediate_size: checker.settings.extension.immediate_size,
         system: upstream_system(system),
