@@ -6,11 +6,10 @@ use super::worker::{Generator, Worker, parted};
 use super::{STRIKES, lock};
 use crate::case::{Case, StreamCase};
 use crate::generators::{self, Lane};
-use crate::oracles::{Outcome, gpu, streams};
+use crate::oracles::{Outcome, streams};
 use crate::readers::answer::{DescriptorAnswer, NotAnAnswer, StreamAnswer};
 use crate::readers::ask::{self, NoAnswer};
 use crate::readers::{Batch, BatchAnswers, CallsQuery, ReaderFailed};
-use crate::report::results::EngineRow;
 
 /// Of each stream lane, the calls of the cases whose index is a multiple of this are compared too. They cost several times what
 /// Decode costs.
@@ -20,10 +19,10 @@ const CALLS_SHARE: u64 = 7;
 const SEARCH: Duration = Duration::from_secs(60);
 
 /// A stream case of a round.
-struct Item {
-    lane: Lane,
-    index: u64,
-    case: StreamCase,
+pub(super) struct Item {
+    pub(super) lane: Lane,
+    pub(super) index: u64,
+    pub(super) case: StreamCase,
     /// What an edge shows.
     name: Option<String>,
     /// Where its calls are compared, what is asked.
@@ -68,7 +67,7 @@ struct Heard {
 
 impl Worker<'_> {
     /// A finding over a stream; its summary says also what the case shows.
-    fn found_over(&self, item: &Item, signature: String, summary: String) {
+    pub(super) fn found_over(&self, item: &Item, signature: String, summary: String) {
         let summary = match &item.name {
             Some(name) => format!("{summary}, over {name}"),
             None => summary,
@@ -98,11 +97,7 @@ impl Worker<'_> {
         self.counts.time(lane, 0, since);
         let Some(subject) = subject else { return };
         let since = Instant::now();
-        for (item, answer) in items.iter().zip(&subject.streams) {
-            if let (Lane::Replays, Some(answer)) = (item.lane, answer) {
-                self.replay(item, answer);
-            }
-        }
+        self.replays(&items, &subject.streams);
         self.counts.time(Lane::Replays, 0, since);
         let since = Instant::now();
         self.hear_references(asked, &items, &subject);
@@ -287,31 +282,6 @@ impl Worker<'_> {
         self.counts.compared(outcome, subject, reference);
         if let Some((signature, summary)) = parted(outcome, subject, reference) {
             self.found_over(item, signature, summary);
-        }
-    }
-
-    fn replay(&mut self, item: &Item, answer: &StreamAnswer) {
-        let decoded = answer.decode.as_ref().and_then(|part| part.as_ref().ok());
-        let commands = decoded.map_or(0, |list| list.len() as u64);
-        let subject = self.subject.name();
-        for at in 0..self.engines.len() {
-            let engine = &mut self.engines[at];
-            let Some((judged, outcome)) = gpu::replay(engine, &item.case, answer) else {
-                continue;
-            };
-            let id = engine.id();
-            let row = self.counts.engines.entry(id.to_owned());
-            let row = row.or_insert_with(|| EngineRow {
-                engine: id.to_owned(),
-                driver: engine.driver().to_owned(),
-                executes: engine.executes(),
-                ..EngineRow::default()
-            });
-            gpu::count(row, commands, &judged, &outcome);
-            if let Some(signature) = judged.signature(subject, id) {
-                let summary = format!("{subject} against {id}: {}: {}", judged.what, judged.detail);
-                self.found_over(item, signature, summary);
-            }
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{CLEAN, FOUND};
 use crate::case::{Case, CaseFile, LayoutCase, Origin, Stage, StreamCase};
 use crate::findings::read_case;
 use crate::generators;
-use crate::gpu::engine::Engine;
+use crate::gpu::engine;
 use crate::ledger::Line;
 use crate::oracles::gpu::{self, Cell};
 use crate::oracles::{msl, streams};
@@ -342,15 +342,15 @@ fn show_engines(case: &StreamCase, subject: &StreamAnswer, shown: &mut Shown) {
     if subject.ranges.is_none() {
         return;
     }
-    for id in Engine::available() {
-        let mut engine = match Engine::open(&id.id) {
+    for id in engine::available() {
+        let mut engine = match engine::open(&id.id) {
             Ok(engine) => engine,
             Err(error) => {
                 let _ = writeln!(shown.text, "{}: {error:#}", id.id);
                 continue;
             }
         };
-        let Some((judged, _)) = gpu::replay(&mut engine, case, subject) else {
+        let Some((judged, _)) = gpu::replay(engine.as_mut(), case, subject) else {
             continue;
         };
         shown.asked.push(id.id.clone());
@@ -360,6 +360,8 @@ fn show_engines(case: &StreamCase, subject: &StreamAnswer, shown: &mut Shown) {
             Cell::LeftToDevice => "left to the device",
             Cell::Right => "refused, and the GPU refuses it too",
             Cell::OverRefusal => "OVER-REFUSAL",
+            Cell::Lost => "A REFUSED STREAM LOSES THE DEVICE",
+            Cell::Tolerated => "the engine's own, and in the ledger",
             Cell::Masked => "refused, and nothing is shown: an earlier error, or the host's own bound",
         };
         let _ = writeln!(shown.text, "{}: {meaning}: {}", id.id, judged.what);

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{BAD, CLEAN, FOUND, color};
 use crate::campaign::{self, Budget, Cast, Maker, Part, Plan, Progress, epoch_seconds};
 use crate::generators::Lane;
-use crate::gpu::engine::Engine;
+use crate::gpu::engine::{self, EngineId};
 use crate::readers::native::Native;
 use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
@@ -63,6 +63,9 @@ pub struct Args {
     /// Replay on this engine; may be given several times. `cargo lockstep doctor` lists them
     #[arg(long, value_name = "ENGINE")]
     gpu: Vec<String>,
+    /// End with status 2 where no engine executes what it validates
+    #[arg(long)]
+    require_gpu: bool,
     /// Where results.json, report.html and findings/ go
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -213,33 +216,55 @@ fn not_run(what: &str, missing: &Missing) -> NotRun {
     }
 }
 
-/// The engines that were asked for, or the best adapter and the noop backend.
+/// The engines that were asked for, or one of each kind: the best adapter, the noop backend, Dawn and deno.
 fn engines(args: &Args, parts: &Parts, missing: &mut Vec<NotRun>) -> anyhow::Result<Vec<String>> {
-    let available = Engine::available();
-    for id in &args.gpu {
+    let available = engine::available();
+    let unknown = args.gpu.iter().find(|id| available.iter().all(|engine| engine.id != **id));
+    if let Some(id) = unknown {
         let there: Vec<&str> = available.iter().map(|engine| engine.id.as_str()).collect();
-        anyhow::ensure!(
-            there.contains(&id.as_str()),
-            "--gpu {id}: no such engine; there are {}",
-            there.join(", ")
-        );
+        anyhow::bail!("--gpu {id}: no such engine; there are {}", there.join(", "));
     }
-    if !args.gpu.is_empty() {
-        return Ok(args.gpu.clone());
+    let asked = |engine: &&EngineId| args.gpu.contains(&engine.id);
+    let of_each_kind = || ["wgpu", "dawn", "deno"].map(|name| first(&available, name));
+    let chosen: Vec<&EngineId> = match args.gpu.is_empty() {
+        false => available.iter().filter(asked).collect(),
+        true => {
+            let noop = available.iter().find(|engine| engine.id == "wgpu:noop");
+            let [adapter, dawn, deno] = of_each_kind();
+            let adapter = adapter.filter(|engine| engine.executes);
+            [adapter, noop, dawn, deno].into_iter().flatten().collect()
+        }
+    };
+    if args.gpu.is_empty() {
+        missing.extend(parts.dawn.as_ref().err().map(|dawn| not_run("Dawn", dawn)));
+        let deno_is_there = parts.deno.is_ok() && chosen.iter().any(|engine| engine.id == "deno");
+        if !deno_is_there && let Err(deno) = &parts.deno {
+            missing.push(not_run("navigator.gpu", deno));
+        }
     }
-    let best = available.iter().find(|engine| engine.executes);
-    if best.is_none() {
-        missing.push(match &parts.vulkan {
-            Err(vulkan) => not_run("a GPU", vulkan),
-            Ok(()) => NotRun {
-                what: "a GPU".into(),
-                why: "no adapter answers, so nothing is executed and no bytes are compared".into(),
-                mend: "run `cargo lockstep doctor`".into(),
-            },
-        });
+    if !chosen.iter().any(|engine| engine.executes) {
+        missing.extend(nothing_executes(args, parts));
     }
-    let noop = available.iter().find(|engine| !engine.executes);
-    Ok(best.into_iter().chain(noop).map(|engine| engine.id.clone()).collect())
+    Ok(chosen.into_iter().map(|engine| engine.id.clone()).collect())
+}
+
+fn first<'a>(available: &'a [EngineId], name: &str) -> Option<&'a EngineId> {
+    available.iter().find(|engine| engine.id.split(':').next() == Some(name))
+}
+
+/// What is not covered where no engine executes anything. Whoever chose such engines knows, unless they require one that does.
+fn nothing_executes(args: &Args, parts: &Parts) -> Option<NotRun> {
+    if !args.gpu.is_empty() && !args.require_gpu {
+        return None;
+    }
+    Some(match &parts.vulkan {
+        Err(vulkan) if args.gpu.is_empty() => not_run("a GPU", vulkan),
+        _ => NotRun {
+            what: "a GPU".into(),
+            why: "no engine executes anything, so that no bytes are compared with the shadow and no draw or dispatch is run".into(),
+            mend: "run `cargo lockstep doctor`".into(),
+        },
+    })
 }
 
 /// Ctrl-C and SIGTERM end the campaign with its report written; a second one ends the program at once.

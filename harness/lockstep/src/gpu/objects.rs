@@ -14,7 +14,7 @@ use wgpu::util::RenderEncoder;
 use wire::{Kind, Reason};
 
 use super::calls::{Call, Descriptor, RowRefused, Section, bundle_calls};
-use super::engine::{Errors, panic_text, quietly};
+use super::wgpu_engine::{Errors, panic_text, quietly};
 use super::{Trouble, TroubleKind, calls};
 use crate::case::Object;
 
@@ -279,6 +279,12 @@ impl Maker<'_> {
             Some((kind, why)) => Err(Refused::Device(kind, why)),
         }
     }
+}
+
+/// Whether an object table takes more than [`ROOM`].
+pub(super) fn is_too_large(objects: &[Object]) -> bool {
+    let bytes = |object: &Object| bytes_of(object).saturating_add(OBJECT);
+    objects.iter().map(bytes).fold(0, u64::saturating_add) > ROOM
 }
 
 /// The memory of a buffer or a texture, about. What is past the device's own limits takes none here: it says so better.

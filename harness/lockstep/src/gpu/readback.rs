@@ -1,6 +1,6 @@
 //! Takes what every buffer and texture holds, with one submit, one wait and one staging buffer for all of them.
 
-use super::engine::Gpu;
+use super::wgpu_engine::Gpu;
 use super::objects::{Handle, Table};
 use super::{Outcome, Trouble};
 

@@ -6,7 +6,7 @@
 //! raises the error.
 
 use super::calls::{self, Call, Texels};
-use super::engine::Gpu;
+use super::wgpu_engine::Gpu;
 use super::objects::{Table, draw};
 use super::{Trouble, TroubleKind};
 
