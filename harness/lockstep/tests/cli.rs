@@ -262,6 +262,38 @@ fn without_deno_and_without_vulkan_the_rest_runs_and_says_so() {
     );
 }
 
+/// wgpu's noop backend is always there, and executes nothing.
+#[test]
+fn a_gpu_that_is_required_and_not_there_is_a_missing_part() {
+    for (required, status) in [(false, 0), (true, 2)] {
+        let out = tempfile::tempdir().expect("a folder");
+        let args = [
+            "run",
+            "--only",
+            "gpu",
+            "--cases",
+            "512",
+            "--seed",
+            "1",
+            "--gpu",
+            "wgpu:noop",
+            "--out",
+        ];
+        let output = lockstep()
+            .args(args)
+            .arg(out.path())
+            .args(required.then_some("--require-gpu"))
+            .output()
+            .expect("it runs");
+        assert_eq!(output.status.code(), Some(status), "{}", text(&output.stderr));
+        let not_run = results(out.path()).not_run;
+        assert_eq!(
+            not_run.iter().map(|part| part.what.as_str()).collect::<Vec<_>>(),
+            ["a GPU"][..usize::from(required)]
+        );
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_with_the_report_written() {

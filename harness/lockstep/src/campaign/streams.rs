@@ -15,6 +15,9 @@ use crate::readers::{Batch, BatchAnswers, CallsQuery, ReaderFailed};
 /// Decode costs.
 const CALLS_SHARE: u64 = 7;
 
+/// Of the lane of replays, which are many and alike, one in so many instead.
+const REPLAYS_CALLS_SHARE: u64 = 112;
+
 /// The search for the case over which a reader fails ends here: a reader that hangs is waited for at each question.
 const SEARCH: Duration = Duration::from_secs(60);
 
@@ -31,7 +34,11 @@ pub(super) struct Item {
 
 impl Item {
     fn new(lane: Lane, index: u64, case: StreamCase) -> Item {
-        let calls = if index.is_multiple_of(CALLS_SHARE) {
+        let share = match lane {
+            Lane::Replays => REPLAYS_CALLS_SHARE,
+            _ => CALLS_SHARE,
+        };
+        let calls = if index.is_multiple_of(share) {
             CallsQuery::of(&case)
         } else {
             None

@@ -110,7 +110,9 @@ impl WgpuEngine {
         let found = adapters(backends_of(id))
             .into_iter()
             .find(|(known, _)| begins(&known.id));
-        let Some((about, adapter)) = found else { return Err(unknown(id)) };
+        let Some((about, adapter)) = found else {
+            return Err(unknown(id));
+        };
         let gpu = Gpu::new(&adapter).with_context(|| format!("engine {}", about.id))?;
         Ok(WgpuEngine {
             about,
@@ -245,17 +247,14 @@ enum Word {
 /// # Errors
 ///
 /// The replay after those that were kept took too long, or there is no such thread; the device is gone then.
-fn in_time(
-    gpu: Gpu,
-    requests: &[Request<'_>],
-    executes: bool,
-    keep: &mut dyn FnMut(Replayed),
-) -> Result<Gpu, String> {
+fn in_time(gpu: Gpu, requests: &[Request<'_>], executes: bool, keep: &mut dyn FnMut(Replayed)) -> Result<Gpu, String> {
     let work: Vec<Work> = requests.iter().map(Work::of).collect();
     let (say, hear) = channel();
     let replay = move || {
         let requests: Vec<Request<'_>> = work.iter().map(Work::request).collect();
-        let gpu = replay_each(gpu, &requests, executes, |outcome| say.send(Word::Replayed(outcome)).is_ok());
+        let gpu = replay_each(gpu, &requests, executes, |outcome| {
+            say.send(Word::Replayed(outcome)).is_ok()
+        });
         if let Err(SendError(too_late)) = say.send(Word::Ended(Box::new(gpu))) {
             // Dropping a device that hung may hang again.
             std::mem::forget(too_late);

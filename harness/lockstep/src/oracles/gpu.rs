@@ -8,13 +8,13 @@
 //! integers and from section 5's table: the words of engines differ and are only shown.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wire::{Cmd, Op, Reason};
 
 use crate::case::{Object, StreamCase, buffer_facts};
 use crate::gpu::engine::{Engine, EngineId, Request};
-use crate::gpu::ledger;
+use crate::gpu::ledger::{self, Difference, How};
 use crate::gpu::shadow::{Shadow, foretell};
 use crate::gpu::{Outcome, Trouble, TroubleKind};
 use crate::readers::answer::{Refused, StreamAnswer};
@@ -119,6 +119,22 @@ impl<'a> Asked<'a> {
         self.commands.len() as u64
     }
 
+    /// The textures that its render passes have for color attachments, by the replayer's ids.
+    pub fn color_attachments(&self) -> Vec<u32> {
+        let passes = self.commands.iter().filter(|cmd| cmd.op == Op::BeginRenderPass);
+        let views = passes.flat_map(|cmd| (0..cmd.args[0] as usize).map(|color| cmd.args[1 + 8 * color]));
+        let texture = |id: u32| {
+            self.objects
+                .iter()
+                .rfind(|object| object.id == id)?
+                .refs
+                .first()
+                .copied()
+        };
+        let textures: BTreeSet<u32> = views.filter_map(texture).collect();
+        textures.into_iter().collect()
+    }
+
     /// What memory must hold afterwards.
     pub fn shadow(&self) -> &Shadow {
         self.shadow
@@ -140,26 +156,30 @@ impl<'a> Asked<'a> {
 
     /// Takes a difference that the ledger explains out of the table.
     fn tolerate(&self, engine: &EngineId, outcome: &Outcome, judged: Judged) -> Judged {
-        let takes = match judged.cell {
-            Cell::OverRefusal => true,
-            Cell::GotThrough => false,
+        let how = match (judged.cell, &outcome.trouble) {
+            (Cell::OverRefusal, _) => How::Takes,
+            (Cell::GotThrough, Some(_)) => How::Refuses,
+            (Cell::GotThrough, None) => How::OtherBytes,
             _ => return judged,
         };
-        let command = match (&self.ranges, &outcome.trouble) {
+        let at = match (self.ranges, &outcome.trouble) {
             (Err(refused), _) => Some(refused.at as usize),
-            (_, Some(trouble)) => trouble.command,
-            _ => None,
+            (Ok(()), Some(trouble)) => trouble.command,
+            (Ok(()), None) => None,
         };
-        let line = command
-            .and_then(|at| self.commands.get(at))
-            .and_then(|cmd| ledger::line(&engine.id, takes, cmd, self.objects));
-        match line {
-            None => judged,
-            Some(line) => Judged {
+        let difference = Difference {
+            how,
+            at: at.and_then(|at| self.commands.get(at)),
+            commands: &self.commands,
+            objects: self.objects,
+        };
+        match ledger::line(&engine.id, &difference) {
+            Some(line) if !outcome.lost => Judged {
                 cell: Cell::Tolerated,
                 what: line.name.into(),
                 ..judged
             },
+            _ => judged,
         }
     }
 }
@@ -193,7 +213,11 @@ fn judge_refused(cmds: &[Cmd<'_>], refused: Refused, bound: u32, outcome: &Outco
     };
     if outcome.lost {
         let message = outcome.trouble.as_ref().map_or("", |trouble| &trouble.message);
-        return judged(Cell::Lost, format!("the device was lost over a refused {}", cmd.op), message);
+        return judged(
+            Cell::Lost,
+            format!("the device was lost over a refused {}", cmd.op),
+            message,
+        );
     }
     match &outcome.trouble {
         Some(trouble) if trouble.command == Some(at) => judged(Cell::Right, "right", trouble.message.clone()),
@@ -337,7 +361,7 @@ fn compare_resources(
     kind: &str,
     held: &BTreeMap<u32, Option<Vec<u8>>>,
     foretold: &BTreeMap<u32, Vec<u8>>,
-    not_foretold: &std::collections::BTreeSet<u32>,
+    not_foretold: &BTreeSet<u32>,
     compared: &mut u64,
 ) -> Option<String> {
     for (id, bytes) in held {
