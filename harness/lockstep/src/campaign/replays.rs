@@ -24,6 +24,7 @@ fn cost(engine: &EngineId) -> u64 {
     match engine.id.split(':').next() {
         // Its mapAsync looks for an answer some 86 times a second.
         Some("deno") => 64,
+        Some("dawn") if engine.executes => 32,
         _ if engine.id == "wgpu:noop" => 1,
         _ => 8,
     }

@@ -15,8 +15,10 @@ use crate::readers::{Batch, BatchAnswers, CallsQuery, ReaderFailed};
 /// Decode costs.
 const CALLS_SHARE: u64 = 7;
 
-/// Of the lane of replays, which are many and alike, one in so many instead.
-const REPLAYS_CALLS_SHARE: u64 = 112;
+/// Of the lane of replays, which are there for the engines, the references get one in so many,
+const REPLAYS_SHARE: u64 = 8;
+/// and the calls of one in so many are compared.
+const REPLAYS_CALLS_SHARE: u64 = 14 * REPLAYS_SHARE;
 
 /// The search for the case over which a reader fails ends here: a reader that hangs is waited for at each question.
 const SEARCH: Duration = Duration::from_secs(60);
@@ -50,6 +52,11 @@ impl Item {
             name: None,
             calls,
         }
+    }
+
+    /// Whether the references are asked about it.
+    fn is_compared(&self) -> bool {
+        self.lane != Lane::Replays || self.index.is_multiple_of(REPLAYS_SHARE)
     }
 
     /// An edge; the edges are about readers, and their tables are no objects for a replay.
@@ -89,25 +96,32 @@ impl Worker<'_> {
 
     /// A round's streams. References in processes of their own work on them while this thread asks the subject and the engines.
     pub(super) fn streams(&mut self, round: u64) {
-        let items = self.items(round);
+        let mut items = self.items(round);
+        items.sort_by_key(|item| !item.is_compared());
         // Where the readers' time goes: to the lane of the first case.
         let Some(lane) = items.first().map(|item| item.lane) else {
             return;
         };
         let since = Instant::now();
-        let batch = batch_of(&items);
+        let (compared, alone) = items.split_at(items.partition_point(Item::is_compared));
+        let batch = batch_of(compared);
         let asked = self.ask_references(&batch);
-        let subject = self.ask_subject(&items, &batch);
-        if let Some(subject) = &subject {
-            self.tally(&items, subject);
+        let Some(mut subject) = self.ask_subject(compared, &batch) else {
+            return;
+        };
+        if !alone.is_empty() {
+            let Some(rest) = self.ask_subject(alone, &batch_of(alone)) else {
+                return;
+            };
+            subject.streams.extend(rest.streams);
         }
+        self.tally(&items, &subject);
         self.counts.time(lane, 0, since);
-        let Some(subject) = subject else { return };
         let since = Instant::now();
         self.replays(&items, &subject.streams);
         self.counts.time(Lane::Replays, 0, since);
         let since = Instant::now();
-        self.hear_references(asked, &items, &subject);
+        self.hear_references(asked, compared, &subject);
         self.counts.time(lane, 0, since);
     }
 

@@ -64,7 +64,8 @@ fn process(root: &Path, deno: &Path, dawn: Option<&Path>, backend: Option<&str>,
         }
         command.arg(root.join("reference/gpu.js")).arg(name);
         command.args(&dawn).args(&backend);
-        if quiet {
+        // Dawn writes there of each driver that it does not take, and of limits that it lowers.
+        if quiet || dawn.is_some() {
             command.stderr(Stdio::null());
         }
         command
@@ -203,7 +204,6 @@ fn find() -> Vec<EngineId> {
     let Ok(deno) = deno else { return Vec::new() };
     let mut found = Vec::new();
     if let Ok(dawn) = dawn {
-        // Dawn writes to standard error of every driver that it does not take.
         let mut platform = process(root, deno, Some(dawn), None, true);
         if let Ok(hello) = platform.hello() {
             found.push(of_hello(hello));
