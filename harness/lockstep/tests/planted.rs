@@ -267,12 +267,16 @@ fn the_gpu_finds_a_fault_of_the_ranges_check_alone(#[case] fault: Fault, #[case]
     cast.engines = engines();
     let engines = cast.engines.clone();
     let results = campaign_of(65536, cast, &[Lane::Replays]);
-    let mut found = signatures(&results);
-    found.sort_unstable();
-    let all = engines
-        .iter()
-        .flat_map(|id| due.iter().map(move |what| format!("gpu: faulty on {id}: {what}")));
-    let mut all: Vec<String> = all.collect();
-    all.sort_unstable();
-    assert_eq!(found, all, "each engine finds each, and nothing else");
+    let found = signatures(&results);
+    // The noop backend gets every case, the adapter one in eight.
+    let on = |engine: &str| -> Vec<String> {
+        due.iter()
+            .map(|what| format!("gpu: faulty on {engine}: {what}"))
+            .collect()
+    };
+    let (adapter, noop) = (on(&engines[0]), on(&engines[1]));
+    assert!(noop.iter().all(|due| found.contains(&due.as_str())), "{found:?}");
+    assert!(adapter.iter().any(|due| found.contains(&due.as_str())), "{found:?}");
+    let is_the_fault = |found: &&str| adapter.iter().chain(&noop).any(|due| due == *found);
+    assert!(found.iter().all(is_the_fault), "and nothing else: {found:?}");
 }

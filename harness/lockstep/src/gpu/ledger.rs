@@ -1,6 +1,6 @@
 //! Differences between CheckRanges or the shadow and an engine that are the engine's own, each with the rule of WebGPU that it breaks.
 //!
-//! `docs/ledger.md` lists them for a reader, together with those that show in no comparison. `tests/gpu_ledger.rs` replays an example, so
+//! `reference/ENGINES.md` lists them for a reader, together with those that show in no comparison. `tests/gpu_ledger.rs` replays an example, so
 //! that a line whose engine was mended is found out.
 
 use wire::{Cmd, Op};

@@ -4,12 +4,10 @@
 //! uncaptured errors serves as the error scope of every call: it keeps the first error until somebody takes it. Unlike pushed scopes
 //! it costs nothing while nothing goes wrong, and it sees validation, memory and internal errors alike.
 
-use std::any::Any;
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SendError, channel};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +21,7 @@ use super::{Outcome, Trouble, TroubleKind, calls};
 use crate::case::Object;
 use crate::deep;
 use crate::files::slug;
+use crate::panics::caught;
 
 /// How long a device may work on one stream.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -80,7 +79,7 @@ impl Errors {
 }
 
 /// wgpu prints a chain of causes as an indented tree under a headline that says nothing.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let causes = lines.filter(|line| !matches!(*line, "Validation Error" | "Caused by:"));
     causes.collect::<Vec<_>>().join(": ")
@@ -101,7 +100,6 @@ impl WgpuEngine {
     ///
     /// Those of [`super::engine::open`].
     pub fn open(id: &str) -> anyhow::Result<WgpuEngine> {
-        silence_guarded_panics();
         let begins = |known: &str| {
             known
                 .strip_prefix(id)
@@ -165,7 +163,7 @@ impl WgpuEngine {
             std::mem::forget(lost);
             self.open_anew();
         } else {
-            quietly(|| catch_unwind(AssertUnwindSafe(|| drop(lost)))).ok();
+            caught(|| drop(lost)).ok();
             self.gpu = Gpu::new(&self.adapter).ok();
         }
     }
@@ -226,8 +224,8 @@ type Replayed = Result<Outcome, String>;
 /// Replays one request after the other until one breaks the device or nobody wants the next.
 fn replay_each(mut gpu: Gpu, requests: &[Request<'_>], executes: bool, mut give: impl FnMut(Replayed) -> bool) -> Gpu {
     for request in requests {
-        let run = || catch_unwind(AssertUnwindSafe(|| gpu.replay(request, executes)));
-        let outcome = quietly(run).map_err(|panic| format!("wgpu panicked: {}", panic_text(&*panic)));
+        let outcome = caught(|| gpu.replay(request, executes));
+        let outcome = outcome.map_err(|panic| format!("wgpu panicked: {}", one_line(&panic)));
         let panicked = outcome.is_err();
         if !give(outcome) || panicked || !gpu.is_whole() {
             break;
@@ -537,40 +535,4 @@ fn engine_id(info: &wgpu::AdapterInfo) -> EngineId {
         driver,
         executes: true,
     }
-}
-
-// Panics inside wgpu.
-
-thread_local! {
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// A panic that is caught and reported as an outcome prints nothing; all others do as before.
-fn silence_guarded_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if !GUARDED.get() {
-                before(info);
-            }
-        }));
-    });
-}
-
-/// Runs `body`, which catches panics, without their being printed.
-pub(super) fn quietly<T>(body: impl FnOnce() -> T) -> T {
-    let before = GUARDED.replace(true);
-    let result = body();
-    GUARDED.set(before);
-    result
-}
-
-/// What a panic said.
-pub(super) fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied());
-    one_line(text.unwrap_or("no message"))
 }
