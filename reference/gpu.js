@@ -28,11 +28,14 @@ const PROBES = 8;
 /** Objects that are kept from stream to stream. */
 const CACHED = 1024;
 
-// Opcodes that a prefix is closed with, and those that open a pass.
 const BEGIN_RENDER_PASS = 20;
 const END_PASS = 21;
 const BEGIN_COMPUTE_PASS = 22;
+const COPY_BUFFER_TO_BUFFER = 31;
+const COPY_TEXTURE_TO_TEXTURE = 32;
 const SUBMIT = 40;
+/** What makes the command encoder where none is open (section 4, rule 2). */
+const OPENS_ENCODER = [BEGIN_RENDER_PASS, BEGIN_COMPUTE_PASS, COPY_BUFFER_TO_BUFFER, COPY_TEXTURE_TO_TEXTURE];
 
 /** The kinds of trouble, by their numbers in PROTOCOL.md. */
 const TROUBLE = { validation: 1, wrongKind: 2, engine: 3 };
@@ -232,19 +235,17 @@ function withholding(device, submits) {
  */
 function replayPart(gpu, table, item, count, finish) {
   const words = prefix(item, count, finish);
-  // Submits with no encoder open do not count: they submit nothing.
   const device = finish ? withholding(gpu.device, submissions(item, count)) : gpu.device;
   return gpu.scoped(() => replay(device, table, words, item.data).stop);
 }
 
-/** How many of the first `count` commands submit something. @param {Item} item @param {number} count */
+/** How many of the first `count` commands submit something: a Submit with no encoder open does not. @param {Item} item @param {number} count */
 function submissions({ words, starts }, count) {
-  const OPENS = [BEGIN_RENDER_PASS, BEGIN_COMPUTE_PASS, 31, 32];
   let open = false;
   let submits = 0;
   for (let i = 0; i < count; i++) {
     const op = words[starts[i]];
-    if (OPENS.includes(op)) open = true;
+    if (OPENS_ENCODER.includes(op)) open = true;
     if (op !== SUBMIT || !open) continue;
     open = false;
     submits++;
@@ -471,13 +472,13 @@ function tight(bytes, levels) {
  */
 async function readAll(gpu, tables, outcomes) {
   const readback = new Readback();
-  const { error } = gpu.scoped(() => tables.forEach((table, i) => listMemory(readback, table, outcomes[i])));
-  // An object that the device refused holds nothing.
-  await error;
+  tables.forEach((table, i) => listMemory(readback, table, outcomes[i]));
   try {
     await readback.run(gpu);
   } catch (why) {
     gpu.broken ??= `reading back: ${why}`;
+    // It may be mapped still.
+    gpu.staging = null;
   }
   for (const table of tables) {
     for (const { kind, object } of table?.values() ?? []) {
