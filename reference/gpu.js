@@ -624,15 +624,14 @@ async function openDeno() {
 }
 
 /** What an adapter says of itself, in one line. @param {any} info */
-function driverOf(info) {
-  const parts = [info.vendor, info.architecture, info.device, info.description];
-  return oneLine(parts.filter((part) => part !== "").join(" "));
+function driverOf({ vendor, architecture, device, description }) {
+  return oneLine(description !== "" ? description : [vendor, architecture, device].join(" "));
 }
 
 /** @param {string} which @param {string} module @param {string | undefined} backend */
 async function main(which, module, backend) {
   const { engine, info, name } = which === "dawn" ? await openDawn(module, backend) : await openDeno();
-  const driver = name === "deno" ? `deno ${Deno.version.deno} on ${driverOf(info)}` : driverOf(info);
+  const driver = `${which === "dawn" ? "Dawn" : `deno ${Deno.version.deno}`} on ${driverOf(info)}`;
   await serve("gpu.js", {
     hello: { name, answers: ["replays"], driver, executes: engine.executes },
     answers: {

@@ -211,7 +211,7 @@ fn find() -> Vec<EngineId> {
         if found.iter().any(|engine| engine.executes) {
             found.push(EngineId {
                 id: "dawn:null".into(),
-                driver: "Dawn's null backend".into(),
+                driver: "Dawn on null-backend".into(),
                 executes: false,
             });
         }
