@@ -134,7 +134,6 @@ pub struct EngineRow {
     /// The table.
     pub table: GpuTable,
     /// What the table's `tolerated` counts, by line of the ledger.
-    #[serde(default)]
     pub tolerated: BTreeMap<String, u64>,
     /// Over accepted streams: the GPU's refusals that section 5 of wire.md leaves to the device, by what they were about.
     pub left_to_device: BTreeMap<String, u64>,
@@ -170,10 +169,8 @@ pub struct GpuTable {
     /// Refused; the device already refused an earlier command, so nothing is shown.
     pub masked: u64,
     /// Refused; the device was lost over it. A finding.
-    #[serde(default)]
     pub lost: u64,
     /// Differences that a line of the ledger explains.
-    #[serde(default)]
     pub tolerated: u64,
 }
 
