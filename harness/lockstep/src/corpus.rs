@@ -11,7 +11,8 @@ use anyhow::Context as _;
 use crate::case::{Case, CaseFile, EntryExpect, Expect, LayoutCase, LayoutExpect, Stage, StreamCase, StreamExpect};
 use crate::files::{find, slug};
 use crate::findings::{case_text, read_case, write_case};
-use crate::gpu::engine::Engine;
+use crate::gpu::engine::{self, Engine};
+use crate::gpu::wgpu_engine::WgpuEngine;
 use crate::gpu::{Outcome, TroubleKind};
 use crate::msl::arguments::{Access, read};
 use crate::msl::safety;
@@ -44,7 +45,7 @@ pub fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 /// Everything that a case is held against.
 pub struct Judge {
     readers: Vec<Box<dyn StreamReader>>,
-    engines: Vec<Engine>,
+    engines: Vec<Box<dyn Engine>>,
     /// What cannot take part, one line each.
     pub missing: Vec<String>,
 }
@@ -80,14 +81,14 @@ impl Judge {
                 .missing
                 .push(format!("{} does not take part: {missing}", replay_js::NAME)),
         }
-        let available = Engine::available();
+        let available = WgpuEngine::available();
         for executes in [true, false] {
             let found = available.iter().find(|engine| engine.executes == executes);
             let opened = found.context(match &parts.vulkan {
                 Err(missing) if executes => missing.to_string(),
                 _ => "there is none; `cargo lockstep doctor` says more".to_owned(),
             });
-            match opened.and_then(|engine| Engine::open(&engine.id)) {
+            match opened.and_then(|engine| engine::open(&engine.id)) {
                 Ok(engine) => judge.engines.push(engine),
                 Err(error) => {
                     let what = if executes { "a GPU" } else { "the noop backend" };
@@ -201,15 +202,15 @@ impl Judge {
     fn replays(&mut self, case: &StreamCase, subject: &StreamAnswer, wrong: &mut Vec<String>) -> Vec<Replay> {
         let mut replays = Vec::new();
         for engine in &mut self.engines {
-            let done = gpu::replay(engine, case, subject);
+            let done = gpu::replay(engine.as_mut(), case, subject);
             if let Some((judged, _)) = &done
-                && let Some(signature) = judged.signature("native", engine.id())
+                && let Some(signature) = judged.signature("native", &engine.about().id)
             {
                 wrong.push(format!("{signature}: {}", judged.detail));
             }
             replays.push(Replay {
-                engine: engine.id().to_owned(),
-                executes: engine.executes(),
+                engine: engine.about().id.clone(),
+                executes: engine.about().executes,
                 outcome: done.map(|(_, outcome)| outcome),
             });
         }

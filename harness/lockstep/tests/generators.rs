@@ -2,7 +2,7 @@
 
 use lockstep::case::{Case, Origin, StreamCase};
 use lockstep::generators::{self, Lane};
-use lockstep::gpu::engine::{Engine, Request};
+use lockstep::gpu::engine::{self, Request};
 
 fn case(lane: Lane, seed: u64, index: u64) -> generators::Made<Case> {
     let origin = Origin {
@@ -60,7 +60,7 @@ fn every_replay_case_comes_to_the_device() {
 /// "Valid by construction first, so that a GPU error means something" (the README).
 #[test]
 fn a_replay_case_without_a_fault_raises_nothing() {
-    let mut noop = Engine::open("wgpu:noop").expect("the noop backend is always there");
+    let mut noop = engine::open("wgpu:noop").expect("the noop backend is always there");
     let mut replayed = 0;
     for index in 0..4000 {
         let made = case(Lane::Replays, 11, index);

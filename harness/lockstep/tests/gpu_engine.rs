@@ -1,14 +1,16 @@
-//! The engine over small cases made by hand, on the machine's best Vulkan adapter (lavapipe where there is no GPU) and on wgpu's
-//! noop backend.
+//! The engines over small cases made by hand: the machine's best Vulkan adapter (lavapipe where there is no GPU), wgpu's noop backend,
+//! Dawn and deno.
 //!
-//! The values that memory must hold afterwards are written out. The noop backend executes nothing, so of its outcomes only the
-//! trouble is looked at.
+//! The values that memory must hold afterwards are written out. What executes nothing gives outcomes of which only the trouble is looked
+//! at.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use lockstep::case::Object;
-use lockstep::gpu::engine::{Engine, Request};
+use lockstep::gpu::engine::{self, Engine, Request};
 use lockstep::gpu::kernels::Kernel;
+use lockstep::gpu::script::ScriptEngine;
+use lockstep::gpu::wgpu_engine::WgpuEngine;
 use lockstep::gpu::{Outcome, Trouble, TroubleKind};
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -45,13 +47,16 @@ const BUNDLE: u32 = 23;
 const DEPTH_VIEW: u32 = 25;
 const NOTHING: u32 = 99;
 
-const ENGINES: [&str; 2] = ["wgpu:vulkan", "wgpu:noop"];
+const ENGINES: [&str; 4] = ["wgpu:vulkan", "wgpu:noop", "dawn:null", "deno"];
+/// Those that execute what they validate.
+const EXECUTE: [&str; 2] = ["wgpu:vulkan", "deno"];
 
 /// Each engine is opened once and used by one test at a time.
-fn engine(id: &str) -> MutexGuard<'static, Engine> {
-    static OPENED: [OnceLock<Mutex<Engine>>; 2] = [const { OnceLock::new() }; 2];
-    let open = || Mutex::new(Engine::open(id).unwrap_or_else(|error| panic!("{error:#}")));
-    OPENED[usize::from(id == ENGINES[1])]
+fn engine(id: &str) -> MutexGuard<'static, Box<dyn Engine>> {
+    static OPENED: [OnceLock<Mutex<Box<dyn Engine>>>; 4] = [const { OnceLock::new() }; 4];
+    let open = || Mutex::new(engine::open(id).unwrap_or_else(|error| panic!("{error:#}")));
+    let at = ENGINES.iter().position(|known| *known == id).expect("one of them");
+    OPENED[at]
         .get_or_init(open)
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -231,12 +236,14 @@ fn replay(id: &str, commands: &[Vec<u32>], stop_after: Option<usize>, reads: &[R
     })
 }
 
-/// Replays on both engines without trouble, and gives what the real one did.
+/// Replays on every engine without trouble, and gives what they did that execute, who must agree.
 fn run(commands: &[Vec<u32>]) -> Outcome {
-    let noop = replay("wgpu:noop", commands, None, &[]);
-    assert_eq!(noop, Outcome::default());
-    let outcome = replay("wgpu:vulkan", commands, None, &[]);
+    for id in ["wgpu:noop", "dawn:null"] {
+        assert_eq!(replay(id, commands, None, &[]), Outcome::default(), "{id}");
+    }
+    let [outcome, other] = EXECUTE.map(|id| replay(id, commands, None, &[]));
     assert_eq!((&outcome.trouble, outcome.lost), (&None, false));
+    assert_eq!(outcome, other, "deno");
     outcome
 }
 
@@ -495,14 +502,18 @@ fn reads_go_to_the_window_in_stream_order() {
         size,
         window_offset,
     });
-    let outcome = replay("wgpu:vulkan", &commands, None, &reads);
-    assert_eq!(outcome.trouble, None);
-    assert_eq!(words(&outcome.window), [3, 0, 1, 0, 0, 0, 0, 0]);
-    assert_eq!(replay("wgpu:noop", &commands, None, &reads), Outcome::default());
+    for id in EXECUTE {
+        let outcome = replay(id, &commands, None, &reads);
+        assert_eq!(outcome.trouble, None);
+        assert_eq!(words(&outcome.window), [3, 0, 1, 0, 0, 0, 0, 0], "{id}");
+    }
+    for id in ["wgpu:noop", "dawn:null"] {
+        assert_eq!(replay(id, &commands, None, &reads), Outcome::default(), "{id}");
+    }
 }
 
 #[rstest]
-fn a_read_that_cannot_be_mapped_is_an_error(#[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
+fn a_read_that_cannot_be_mapped_is_an_error(#[values("wgpu:vulkan", "wgpu:noop", "dawn:null", "deno")] id: &str) {
     let commands = [submit(), c(Op::ReadBuffer, &[A, 0, 0, 4, 0])];
     let outcome = replay(
         id,
@@ -548,7 +559,7 @@ fn a_read_that_cannot_be_mapped_is_an_error(#[values("wgpu:vulkan", "wgpu:noop")
 fn a_refused_command_is_named(
     #[case] commands: &[Vec<u32>],
     #[case] command: usize,
-    #[values("wgpu:vulkan", "wgpu:noop")] id: &str,
+    #[values("wgpu:vulkan", "wgpu:noop", "dawn:null", "deno")] id: &str,
 ) {
     let outcome = replay(id, commands, None, &[]);
     assert_eq!(
@@ -561,7 +572,7 @@ fn a_refused_command_is_named(
 }
 
 #[rstest]
-fn depth_and_stencil_ops_that_webgpu_takes(#[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
+fn depth_and_stencil_ops_that_webgpu_takes(#[values("wgpu:vulkan", "wgpu:noop", "dawn:null", "deno")] id: &str) {
     let passes = [
         [[2, 1, 0], [2, 1, 0]],
         [[0, 0, 1], [2, 2, 0]],
@@ -583,7 +594,7 @@ fn depth_and_stencil_ops_that_webgpu_takes(#[values("wgpu:vulkan", "wgpu:noop")]
 fn another_kind_stops_before_the_call(
     #[case] commands: &[Vec<u32>],
     #[case] command: usize,
-    #[values("wgpu:vulkan", "wgpu:noop")] id: &str,
+    #[values("wgpu:vulkan", "wgpu:noop", "dawn:null", "deno")] id: &str,
 ) {
     let commands = [commands, &[write(A, 4, 1, 1), submit()]].concat();
     let outcome = replay(id, &commands, None, &[]);
@@ -593,7 +604,7 @@ fn another_kind_stops_before_the_call(
         "{:?}",
         outcome.trouble
     );
-    if id == "wgpu:vulkan" {
+    if EXECUTE.contains(&id) {
         assert_eq!(
             held(&outcome, A)[..2],
             [1, 0],
@@ -603,7 +614,7 @@ fn another_kind_stops_before_the_call(
 }
 
 #[rstest]
-fn a_probe_finishes_what_it_recorded(#[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
+fn a_probe_finishes_what_it_recorded(#[values("wgpu:vulkan", "wgpu:noop", "dawn:null", "deno")] id: &str) {
     let commands = [
         compute(),
         dispatch(1, 1, 1),
@@ -638,7 +649,7 @@ fn a_probe_finishes_what_it_recorded(#[values("wgpu:vulkan", "wgpu:noop")] id: &
 #[case::a_bundle_without_pipeline(object(50, Kind::RenderBundle, &[], &json!({"colorFormats": ["r32uint"], "words": [3, 3, 1, 0, 0]})))]
 #[case::a_bundle_past_its_references(object(50, Kind::RenderBundle, &[INSTANCE], &json!({"colorFormats": ["r32uint"], "words": [1, 2]})))]
 #[case::a_bundle_of_wrong_kind(object(50, Kind::RenderBundle, &[A], &json!({"colorFormats": ["r32uint"], "words": [1, 1]})))]
-fn a_bad_table_makes_no_call(#[case] bad: Object, #[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
+fn a_bad_table_makes_no_call(#[case] bad: Object, #[values("wgpu:vulkan", "wgpu:noop", "dawn:null", "deno")] id: &str) {
     let mut objects = objects();
     objects.push(bad);
     let words = submit();
@@ -659,7 +670,11 @@ fn a_bad_table_makes_no_call(#[case] bad: Object, #[values("wgpu:vulkan", "wgpu:
         outcome.trouble
     );
     let message = outcome.trouble.map(|trouble| trouble.message).unwrap_or_default();
-    assert!(message.starts_with("object 50 ("), "{message}");
+    // A script engine knows of the device's refusals only that one of the objects was meant.
+    assert!(
+        message.starts_with("object 50 (") || !id.starts_with("wgpu"),
+        "{message}"
+    );
     assert!(!outcome.lost);
     let request = Request {
         objects: &objects[..objects.len() - 1],
@@ -672,7 +687,7 @@ fn a_bad_table_makes_no_call(#[case] bad: Object, #[values("wgpu:vulkan", "wgpu:
 
 #[rstest]
 fn a_lost_device_is_made_anew(#[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
-    let mut engine = Engine::open(id).unwrap_or_else(|error| panic!("{error:#}"));
+    let mut engine = WgpuEngine::open(id).unwrap_or_else(|error| panic!("{error:#}"));
     let (objects, data) = (objects(), data());
     let words = [write(A, 0, 0, 1), compute(), dispatch(5, 1, 1), end(), submit()].concat();
     let request = Request {
@@ -692,30 +707,120 @@ fn a_lost_device_is_made_anew(#[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
     assert_eq!(engine.replay(&request), before);
 }
 
+/// Without a device: its process is killed while it works on a batch.
+#[rstest]
+fn a_process_that_ends_is_started_anew(#[values("dawn:null", "deno")] id: &str) {
+    let mut engine = ScriptEngine::open(id).unwrap_or_else(|error| panic!("{error:#}"));
+    let (objects, data) = (objects(), data());
+    let words = [write(A, 0, 0, 1), submit()].concat();
+    let request = Request {
+        objects: &objects,
+        words: &words,
+        data: &data,
+        stop_after: None,
+        reads: &[],
+        window: 0,
+    };
+    let before = engine.replay(&request);
+    assert_eq!((before.trouble.as_ref(), before.lost), (None, false));
+    let batch = [request; 3];
+    engine.ask(&batch);
+    engine.lose();
+    assert_eq!(
+        engine.outcomes(&batch),
+        [before.clone(), before.clone(), before.clone()]
+    );
+    // Answers that nobody heard are not taken for those to the next batch.
+    engine.ask(&batch);
+    engine.ask(&batch[..1]);
+    assert_eq!(engine.outcomes(&batch[..1]), [before]);
+}
+
+/// deno's own naga walks an expression by recursion, and the process ends over this one.
+#[test]
+fn the_stream_that_ends_a_process_is_named() {
+    let deep = format!("const x = {}1{};", "-(".repeat(60_000), ")".repeat(60_000));
+    let mut bad = objects();
+    bad.push(object(50, Kind::ShaderModule, &[], &json!({"code": deep})));
+    let good = objects();
+    let words = submit();
+    let request = |objects| Request {
+        objects,
+        words: &words,
+        data: &[],
+        stop_after: None,
+        reads: &[],
+        window: 0,
+    };
+    let outcomes = engine("deno").outcomes(&[request(&good), request(&bad), request(&good)]);
+    let lost: Vec<bool> = outcomes.iter().map(|outcome| outcome.lost).collect();
+    assert_eq!(lost, [false, true, false]);
+    assert_eq!(place(&outcomes[1]), Some((None, TroubleKind::Engine)));
+    assert_eq!(outcomes[0], outcomes[2]);
+}
+
+/// What an engine makes of a batch is what it makes of each alone.
+#[rstest]
+fn a_batch_is_its_streams_one_by_one(#[values("wgpu:vulkan", "wgpu:noop", "dawn:null", "deno")] id: &str) {
+    let (objects, data) = (objects(), data());
+    let mut other = objects.clone();
+    other[0] = buffer(A, 32, COPIES);
+    let good = [write(A, 0, 0, 4), copy(A, 0, B, 4, 8), submit()].concat();
+    let bad = [copy(A, 0, B, 0, 4), copy(A, 28, B, 0, 8), submit(), write(A, 0, 0, 1)].concat();
+    let request = |objects, words, stop_after| Request {
+        objects,
+        words,
+        data: &data,
+        stop_after,
+        reads: &[],
+        window: 0,
+    };
+    let batch = [
+        request(&objects, &good, None),
+        request(&objects, &bad, None),
+        request(&other, &bad, None),
+        request(&other, &good, None),
+        request(&other, &bad, Some(1)),
+        request(&objects, &good, None),
+    ];
+    let mut engine = engine(id);
+    let together = engine.outcomes(&batch);
+    let alone: Vec<Outcome> = batch.iter().map(|request| engine.replay(request)).collect();
+    assert_eq!(together, alone);
+    let refused = Some((Some(1), TroubleKind::Validation));
+    assert_eq!(
+        together.iter().map(place).collect::<Vec<_>>(),
+        [None, None, refused, None, refused, None]
+    );
+}
+
 #[test]
 fn engines_have_names() {
-    let here = Engine::available();
+    let here = engine::available();
     println!("{here:#?}");
-    assert_eq!(
-        here.last().map(|engine| (engine.id.as_str(), engine.executes)),
-        Some(("wgpu:noop", false))
-    );
     for id in ENGINES {
         let engine = engine(id);
-        assert!(engine.id().starts_with(id) && !engine.driver().is_empty());
-        assert!(here.iter().any(|known| known.id == engine.id()));
-        assert_eq!(engine.executes(), id != "wgpu:noop");
+        let about = engine.about();
+        assert!(about.id.starts_with(id) && !about.driver.is_empty());
+        assert!(here.contains(about), "{about:?}");
+        assert_eq!(about.executes, EXECUTE.contains(&id));
     }
-    let error = Engine::open("wgpu:abacus").map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("wgpu:noop"), "{error}");
+    for unknown in ["wgpu:abacus", "dawn:abacus"] {
+        let error = engine::open(unknown).map(|_| ()).unwrap_err().to_string();
+        let due = format!("no engine `{unknown}` here; there is wgpu:");
+        assert!(
+            error.starts_with(&due) && error.ends_with(", dawn:null, deno"),
+            "{error}"
+        );
+    }
 }
 
 /// Leaves a device working until the process ends, so it is run by itself.
 #[test]
 fn a_hung_device_is_given_up() {
-    let mut engine = Engine::open(ENGINES[0]).unwrap_or_else(|error| panic!("{error:#}"));
+    let mut engine = WgpuEngine::open(ENGINES[0]).unwrap_or_else(|error| panic!("{error:#}"));
     let objects = objects();
-    let replay = |engine: &mut Engine, groups: u32| {
+    let replay = |engine: &mut WgpuEngine, groups: u32| {
         let words = [compute(), dispatch(groups, groups, 4), end(), submit()].concat();
         engine.replay(&Request {
             objects: &objects,

@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use lockstep::case::Object;
 use lockstep::gpu::TroubleKind;
-use lockstep::gpu::engine::{Engine, Request};
+use lockstep::gpu::engine::{self, Request};
 use lockstep::shaders::{Options, check_file};
 
 /// The program, in a folder where nothing was brought.
@@ -191,7 +191,7 @@ fn object(id: u32, kind: wire::Kind, body: String) -> Object {
 }
 
 fn replay(objects: &[Object]) -> Option<(TroubleKind, String)> {
-    let mut engine = Engine::open("wgpu:noop").expect("always there");
+    let mut engine = engine::open("wgpu:noop").expect("always there");
     let request = Request {
         objects,
         words: &[],

@@ -1,7 +1,8 @@
 //! A reader that is wrong on purpose is found out, by the comparison and by the GPU, each alone.
 //!
 //! The wrong reader is the native one, but that it lets DispatchIndirect begin where only 8 of its 12 bytes are left. Another one
-//! replays baseVertex unsigned. A wgpu-hal with one rule changed is found out too.
+//! replays baseVertex unsigned, and five have one fault each in a copy of the ranges check. A wgpu-hal with one rule changed is found out
+//! too.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -9,13 +10,14 @@ use std::sync::atomic::AtomicBool;
 use lockstep::campaign::{self, Budget, Cast, Plan};
 use lockstep::case::BufferFacts;
 use lockstep::generators::Lane;
-use lockstep::gpu::engine::Engine;
-use lockstep::readers::native::Native;
+use lockstep::gpu::wgpu_engine::WgpuEngine;
+use lockstep::readers::native::{CheckRanges, Native};
 use lockstep::readers::replay_js::replay_js;
 use lockstep::readers::slot_upstream::SlotUpstream;
 use lockstep::readers::{Batch, BatchAnswers, ReaderFailed, StreamReader};
 use lockstep::report::results::Results;
 use lockstep::setup;
+use rstest::rstest;
 use slot_upstream::planted::RULES;
 use wire::{Cmd, Op, RangeRefusal, Reason};
 
@@ -133,20 +135,24 @@ fn the_calls_show_it() {
     assert_eq!(signatures(&results), [due], "and nothing else");
 }
 
-#[test]
-fn the_gpu_finds_it_alone() {
-    let available = Engine::available();
+/// The machine's best adapter and the noop backend.
+fn engines() -> Vec<String> {
+    let available = WgpuEngine::available();
     let gpu = available
         .iter()
         .find(|engine| engine.executes)
         .expect("a GPU adapter; `cargo lockstep doctor` says more");
+    vec![gpu.id.clone(), "wgpu:noop".into()]
+}
+
+#[test]
+fn the_gpu_finds_it_alone() {
     let mut cast = wrong_reader();
-    cast.engines = vec![gpu.id.clone()];
-    let results = campaign(cast, &[Lane::Replays]);
-    let due = format!(
-        "gpu: eight-bytes on {}: accepted DispatchIndirect and the GPU refuses its range",
-        gpu.id
-    );
+    cast.engines = engines();
+    cast.engines.truncate(1);
+    let gpu = cast.engines[0].clone();
+    let results = campaign_of(4096, cast, &[Lane::Replays]);
+    let due = format!("gpu: eight-bytes on {gpu}: accepted DispatchIndirect and the GPU refuses its range");
     assert_eq!(signatures(&results), [due.as_str()], "and nothing else");
 }
 
@@ -165,4 +171,113 @@ fn a_changed_wgpu_hal_is_told_apart() {
     cast.layout_references = vec![Box::new(|| Box::new(SlotUpstream::locked()))];
     let results = campaign_of(512, cast, &[Lane::Layouts]);
     assert_eq!(signatures(&results), [""; 0], "the right one is not");
+}
+
+/// What is wrong in a copy of the ranges check.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    /// DrawIndirect reads 12 bytes, not 16.
+    TwelveForSixteen,
+    /// A range that ends where its buffer does is refused: `size <= end` for `size < end`.
+    LessOrEqual,
+    /// offset + length is taken modulo 2^32.
+    SumOf32Bits,
+    /// A copy's destination is not looked at.
+    DestinationUnchecked,
+    /// DrawIndexedIndirect reads 16 bytes, as DrawIndirect does, not 20.
+    IndexedAsSixteen,
+}
+
+/// wire.md section 5, with one fault.
+fn faulty(
+    fault: Fault,
+    cmds: &[Cmd<'_>],
+    buffers: &BTreeMap<u32, BufferFacts>,
+    bound: u32,
+) -> Result<(), RangeRefusal> {
+    let most = if bound == 0 { 65535 } else { bound };
+    let range = |id: u32, offset: u64, length: u64| {
+        let Some(buffer) = buffers.get(&id) else {
+            return Err(Reason::NotABuffer);
+        };
+        let end = match fault {
+            Fault::SumOf32Bits => u64::from((offset as u32).wrapping_add(length as u32)),
+            _ => offset + length,
+        };
+        let outside = match fault {
+            Fault::LessOrEqual => buffer.size <= end,
+            _ => buffer.size < end,
+        };
+        if outside { Err(Reason::OutOfRange) } else { Ok(()) }
+    };
+    let check = |cmd: &Cmd<'_>| match cmd.op {
+        Op::WriteBuffer => range(cmd.args[0], cmd.u64_at(1), u64::from(cmd.args[4])),
+        Op::CopyBufferToBuffer => {
+            range(cmd.args[0], cmd.u64_at(1), cmd.u64_at(6))?;
+            if fault == Fault::DestinationUnchecked {
+                return Ok(());
+            }
+            range(cmd.args[3], cmd.u64_at(4), cmd.u64_at(6))
+        }
+        Op::DispatchIndirect => range(cmd.args[0], cmd.u64_at(1), 12),
+        Op::DrawIndirect if fault == Fault::TwelveForSixteen => range(cmd.args[0], cmd.u64_at(1), 12),
+        Op::DrawIndexedIndirect if fault != Fault::IndexedAsSixteen => range(cmd.args[0], cmd.u64_at(1), 20),
+        Op::DrawIndirect | Op::DrawIndexedIndirect => range(cmd.args[0], cmd.u64_at(1), 16),
+        Op::Dispatch if cmd.args.iter().any(|&count| count > most) => Err(Reason::TooManyWorkgroups),
+        _ => Ok(()),
+    };
+    for (command, cmd) in cmds.iter().enumerate() {
+        let op = cmd.op;
+        check(cmd).map_err(|reason| RangeRefusal { command, op, reason })?;
+    }
+    Ok(())
+}
+
+fn check_with(fault: Fault) -> CheckRanges {
+    match fault {
+        Fault::TwelveForSixteen => |cmds, buffers, bound| faulty(Fault::TwelveForSixteen, cmds, buffers, bound),
+        Fault::LessOrEqual => |cmds, buffers, bound| faulty(Fault::LessOrEqual, cmds, buffers, bound),
+        Fault::SumOf32Bits => |cmds, buffers, bound| faulty(Fault::SumOf32Bits, cmds, buffers, bound),
+        Fault::DestinationUnchecked => |cmds, buffers, bound| faulty(Fault::DestinationUnchecked, cmds, buffers, bound),
+        Fault::IndexedAsSixteen => |cmds, buffers, bound| faulty(Fault::IndexedAsSixteen, cmds, buffers, bound),
+    }
+}
+
+/// The comparison is switched off: there are no references.
+#[rstest]
+#[case::twelve_for_sixteen(Fault::TwelveForSixteen, &["accepted DrawIndirect and the GPU refuses its range"])]
+#[case::less_or_equal(Fault::LessOrEqual, &[
+    "refused out-of-range WriteBuffer and the GPU takes it",
+    "refused out-of-range CopyBufferToBuffer and the GPU takes it",
+    "refused out-of-range DispatchIndirect and the GPU takes it",
+    "refused out-of-range DrawIndirect and the GPU takes it",
+    "refused out-of-range DrawIndexedIndirect and the GPU takes it",
+])]
+#[case::sum_of_32_bits(Fault::SumOf32Bits, &[
+    "accepted WriteBuffer and the GPU refuses its range",
+    "accepted CopyBufferToBuffer and the GPU refuses its range",
+    "accepted DispatchIndirect and the GPU refuses its range",
+    "accepted DrawIndirect and the GPU refuses its range",
+    "accepted DrawIndexedIndirect and the GPU refuses its range",
+])]
+#[case::destination_unchecked(Fault::DestinationUnchecked, &["accepted CopyBufferToBuffer and the GPU refuses its range"])]
+#[case::indexed_as_sixteen(Fault::IndexedAsSixteen, &["accepted DrawIndexedIndirect and the GPU refuses its range"])]
+fn the_gpu_finds_a_fault_of_the_ranges_check_alone(#[case] fault: Fault, #[case] due: &[&str]) {
+    let mut cast = wrong_reader();
+    cast.subject = Box::new(move || Box::new(Native::with_ranges("faulty", check_with(fault))));
+    cast.engines = engines();
+    let engines = cast.engines.clone();
+    let results = campaign_of(65536, cast, &[Lane::Replays]);
+    let found = signatures(&results);
+    // The noop backend gets every case, the adapter one in eight.
+    let on = |engine: &str| -> Vec<String> {
+        due.iter()
+            .map(|what| format!("gpu: faulty on {engine}: {what}"))
+            .collect()
+    };
+    let (adapter, noop) = (on(&engines[0]), on(&engines[1]));
+    assert!(noop.iter().all(|due| found.contains(&due.as_str())), "{found:?}");
+    assert!(adapter.iter().any(|due| found.contains(&due.as_str())), "{found:?}");
+    let is_the_fault = |found: &&str| adapter.iter().chain(&noop).any(|due| due == *found);
+    assert!(found.iter().all(is_the_fault), "and nothing else: {found:?}");
 }

@@ -7,6 +7,7 @@
 //! Here are the plan and what the workers share; a worker is in `worker`, its streams in `streams`, its layouts and shaders in `slots`.
 
 mod counts;
+mod replays;
 mod slots;
 mod streams;
 mod worker;
@@ -31,7 +32,7 @@ use crate::report::results::{Comparison, Lane as LaneRow, NotRun, RESULTS_FORMAT
 const ROUND: [(Lane, u64); 6] = [
     (Lane::Streams, 512),
     (Lane::Raw, 64),
-    (Lane::Replays, 24),
+    (Lane::Replays, 128),
     (Lane::Layouts, 512),
     (Lane::Shaders, 9),
     // Of a campaign of edges alone.

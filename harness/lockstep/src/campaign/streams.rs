@@ -6,24 +6,28 @@ use super::worker::{Generator, Worker, parted};
 use super::{STRIKES, lock};
 use crate::case::{Case, StreamCase};
 use crate::generators::{self, Lane};
-use crate::oracles::{Outcome, gpu, streams};
+use crate::oracles::{Outcome, streams};
 use crate::readers::answer::{DescriptorAnswer, NotAnAnswer, StreamAnswer};
 use crate::readers::ask::{self, NoAnswer};
 use crate::readers::{Batch, BatchAnswers, CallsQuery, ReaderFailed};
-use crate::report::results::EngineRow;
 
 /// Of each stream lane, the calls of the cases whose index is a multiple of this are compared too. They cost several times what
 /// Decode costs.
 const CALLS_SHARE: u64 = 7;
 
+/// Of the lane of replays, which are there for the engines, the references get one in so many,
+const REPLAYS_SHARE: u64 = 8;
+/// and the calls of one in so many are compared.
+const REPLAYS_CALLS_SHARE: u64 = 14 * REPLAYS_SHARE;
+
 /// The search for the case over which a reader fails ends here: a reader that hangs is waited for at each question.
 const SEARCH: Duration = Duration::from_secs(60);
 
 /// A stream case of a round.
-struct Item {
-    lane: Lane,
-    index: u64,
-    case: StreamCase,
+pub(super) struct Item {
+    pub(super) lane: Lane,
+    pub(super) index: u64,
+    pub(super) case: StreamCase,
     /// What an edge shows.
     name: Option<String>,
     /// Where its calls are compared, what is asked.
@@ -32,7 +36,11 @@ struct Item {
 
 impl Item {
     fn new(lane: Lane, index: u64, case: StreamCase) -> Item {
-        let calls = if index.is_multiple_of(CALLS_SHARE) {
+        let share = match lane {
+            Lane::Replays => REPLAYS_CALLS_SHARE,
+            _ => CALLS_SHARE,
+        };
+        let calls = if index.is_multiple_of(share) {
             CallsQuery::of(&case)
         } else {
             None
@@ -44,6 +52,11 @@ impl Item {
             name: None,
             calls,
         }
+    }
+
+    /// Whether the references are asked about it.
+    fn is_compared(&self) -> bool {
+        self.lane != Lane::Replays || self.index.is_multiple_of(REPLAYS_SHARE)
     }
 
     /// An edge; the edges are about readers, and their tables are no objects for a replay.
@@ -68,7 +81,7 @@ struct Heard {
 
 impl Worker<'_> {
     /// A finding over a stream; its summary says also what the case shows.
-    fn found_over(&self, item: &Item, signature: String, summary: String) {
+    pub(super) fn found_over(&self, item: &Item, signature: String, summary: String) {
         let summary = match &item.name {
             Some(name) => format!("{summary}, over {name}"),
             None => summary,
@@ -83,29 +96,32 @@ impl Worker<'_> {
 
     /// A round's streams. References in processes of their own work on them while this thread asks the subject and the engines.
     pub(super) fn streams(&mut self, round: u64) {
-        let items = self.items(round);
+        let mut items = self.items(round);
+        items.sort_by_key(|item| !item.is_compared());
         // Where the readers' time goes: to the lane of the first case.
         let Some(lane) = items.first().map(|item| item.lane) else {
             return;
         };
         let since = Instant::now();
-        let batch = batch_of(&items);
+        let (compared, alone) = items.split_at(items.partition_point(Item::is_compared));
+        let batch = batch_of(compared);
         let asked = self.ask_references(&batch);
-        let subject = self.ask_subject(&items, &batch);
-        if let Some(subject) = &subject {
-            self.tally(&items, subject);
+        let Some(mut subject) = self.ask_subject(compared, &batch) else {
+            return;
+        };
+        if !alone.is_empty() {
+            let Some(rest) = self.ask_subject(alone, &batch_of(alone)) else {
+                return;
+            };
+            subject.streams.extend(rest.streams);
         }
+        self.tally(&items, &subject);
         self.counts.time(lane, 0, since);
-        let Some(subject) = subject else { return };
         let since = Instant::now();
-        for (item, answer) in items.iter().zip(&subject.streams) {
-            if let (Lane::Replays, Some(answer)) = (item.lane, answer) {
-                self.replay(item, answer);
-            }
-        }
+        self.replays(&items, &subject.streams);
         self.counts.time(Lane::Replays, 0, since);
         let since = Instant::now();
-        self.hear_references(asked, &items, &subject);
+        self.hear_references(asked, compared, &subject);
         self.counts.time(lane, 0, since);
     }
 
@@ -287,31 +303,6 @@ impl Worker<'_> {
         self.counts.compared(outcome, subject, reference);
         if let Some((signature, summary)) = parted(outcome, subject, reference) {
             self.found_over(item, signature, summary);
-        }
-    }
-
-    fn replay(&mut self, item: &Item, answer: &StreamAnswer) {
-        let decoded = answer.decode.as_ref().and_then(|part| part.as_ref().ok());
-        let commands = decoded.map_or(0, |list| list.len() as u64);
-        let subject = self.subject.name();
-        for at in 0..self.engines.len() {
-            let engine = &mut self.engines[at];
-            let Some((judged, outcome)) = gpu::replay(engine, &item.case, answer) else {
-                continue;
-            };
-            let id = engine.id();
-            let row = self.counts.engines.entry(id.to_owned());
-            let row = row.or_insert_with(|| EngineRow {
-                engine: id.to_owned(),
-                driver: engine.driver().to_owned(),
-                executes: engine.executes(),
-                ..EngineRow::default()
-            });
-            gpu::count(row, commands, &judged, &outcome);
-            if let Some(signature) = judged.signature(subject, id) {
-                let summary = format!("{subject} against {id}: {}: {}", judged.what, judged.detail);
-                self.found_over(item, signature, summary);
-            }
         }
     }
 }

@@ -5,11 +5,12 @@ use std::time::Instant;
 use arbitrary::Unstructured;
 
 use super::counts::Counts;
+use super::replays::Driven;
 use super::{Shared, lock};
 use crate::case::{Case, Origin};
 use crate::findings::Finding;
 use crate::generators::{self, Lane, Made};
-use crate::gpu::engine::Engine;
+use crate::gpu::engine;
 use crate::oracles::{Outcome, Verdict, slots};
 use crate::readers::StreamReader;
 use crate::readers::layouts::LayoutReader;
@@ -27,7 +28,7 @@ pub(super) struct Worker<'a> {
     pub(super) layout_references: Vec<Box<dyn LayoutReader>>,
     /// By reference and aspect, as [`slots::Compared`] counts.
     pub(super) layout_counts: Vec<[[u64; 3]; slots::ASPECTS.len()]>,
-    pub(super) engines: Vec<Engine>,
+    pub(super) engines: Vec<Driven>,
     pub(super) counts: Counts,
     bytes: Vec<u8>,
     pub(super) edges: generators::edges::Cursor,
@@ -42,7 +43,7 @@ pub(super) fn work(shared: &Shared<'_>) {
         layout_subject: (cast.layout_subject)(),
         layout_references: cast.layout_references.iter().map(|make| make()).collect(),
         layout_counts: vec![Default::default(); cast.layout_references.len()],
-        engines: open_engines(shared),
+        engines: Driven::all(open_engines(shared)),
         counts: Counts::default(),
         bytes: Vec::new(),
         edges: generators::edges::Cursor::default(),
@@ -70,13 +71,13 @@ pub(super) fn work(shared: &Shared<'_>) {
     }
 }
 
-fn open_engines(shared: &Shared<'_>) -> Vec<Engine> {
+fn open_engines(shared: &Shared<'_>) -> Vec<Box<dyn engine::Engine>> {
     if !shared.plan.lanes.contains(&Lane::Replays) {
         return Vec::new();
     }
     let mut engines = Vec::new();
     for id in &shared.cast.engines {
-        match Engine::open(id) {
+        match engine::open(id) {
             Ok(engine) => engines.push(engine),
             Err(error) => {
                 let mend = "run `cargo lockstep doctor`".to_owned();

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{BAD, CLEAN};
-use crate::gpu::engine::{Engine, EngineId};
+use crate::gpu::engine::{self, EngineId};
 use crate::setup::{BRING, Environment, Missing, Parts, deno, process, vulkan};
 
 /// One line of the table.
@@ -157,7 +157,7 @@ fn drift(out: &mut dyn Write) -> anyhow::Result<()> {
 
 /// The GPU engines that answer.
 fn engine_rows() -> Vec<Row> {
-    let engines = Engine::available();
+    let engines = engine::available();
     let row = |engine: EngineId| {
         let does = if engine.executes { "executes" } else { "validates only" };
         Row {

@@ -3,6 +3,7 @@
 pub mod corpus;
 pub mod doctor;
 pub mod inspect;
+mod pictures;
 pub mod repro;
 pub mod run;
 pub mod serve;

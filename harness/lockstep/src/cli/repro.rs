@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use super::pictures::{self, Held};
 use super::{CLEAN, FOUND};
 use crate::case::{Case, CaseFile, LayoutCase, Origin, Stage, StreamCase};
 use crate::findings::read_case;
 use crate::generators;
-use crate::gpu::engine::Engine;
+use crate::gpu::{Outcome, engine};
 use crate::ledger::Line;
-use crate::oracles::gpu::{self, Cell};
+use crate::oracles::gpu::{Asked, Cell, Judged};
 use crate::oracles::{msl, streams};
 use crate::readers::answer::{Refused, StreamAnswer};
 use crate::readers::ask::{self, CaseAnswers};
@@ -95,7 +96,10 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let outside = args.readers.introduce()?;
     let parts = setup::look();
     let shown = match &file.case {
-        Case::Stream(case) => show_stream(case, &parts, &outside),
+        Case::Stream(case) => {
+            let pictures = (!args.quiet).then(|| picture_place(args, &parts)).transpose()?;
+            show_stream(case, &parts, &outside, pictures)
+        }
         Case::Layout(case) => show_layout(case),
     };
     if args.quiet {
@@ -112,6 +116,22 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         );
     }
     Ok(if shown.signatures.is_empty() { CLEAN } else { FOUND })
+}
+
+/// The folder and the beginning of the names of a case's pictures: they stand beside its file, or in the reports' folder.
+fn picture_place(args: &Args, parts: &setup::Parts) -> anyhow::Result<(PathBuf, String)> {
+    if let Some(file) = &args.file {
+        let folder = file.parent().map(PathBuf::from).unwrap_or_default();
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        return Ok((folder, stem));
+    }
+    let folder = parts.root.join("reports/out");
+    std::fs::create_dir_all(&folder)?;
+    let origin = args.generated.as_ref();
+    let stem = origin.map_or("case".into(), |Origin { lane, seed, index }| {
+        format!("{lane}-{seed}-{index}")
+    });
+    Ok((folder, stem))
 }
 
 /// All that is shown.
@@ -179,7 +199,12 @@ fn readers(parts: &setup::Parts, outside: &[Outside], text: &mut String) -> Vec<
     readers
 }
 
-fn show_stream(case: &StreamCase, parts: &setup::Parts, outside: &[Outside]) -> Shown {
+fn show_stream(
+    case: &StreamCase,
+    parts: &setup::Parts,
+    outside: &[Outside],
+    pictures: Option<(PathBuf, String)>,
+) -> Shown {
     let mut shown = Shown::default();
     let calls = CallsQuery::of(case);
     let mut answers: Vec<(String, CaseAnswers)> = Vec::new();
@@ -207,7 +232,7 @@ fn show_stream(case: &StreamCase, parts: &setup::Parts, outside: &[Outside]) -> 
         shown.signatures.extend(parted);
         show_calls(native, name, answer, &mut shown.text);
     }
-    show_engines(case, subject, &mut shown);
+    show_engines(case, subject, pictures, &mut shown);
     shown
 }
 
@@ -338,37 +363,69 @@ fn fingerprint(words: &[u32]) -> u32 {
         .fold(0x811C_9DC5, |hash, word| (hash ^ word).wrapping_mul(0x0100_0193))
 }
 
-fn show_engines(case: &StreamCase, subject: &StreamAnswer, shown: &mut Shown) {
-    if subject.ranges.is_none() {
-        return;
-    }
-    for id in Engine::available() {
-        let mut engine = match Engine::open(&id.id) {
+fn show_engines(case: &StreamCase, subject: &StreamAnswer, pictures: Option<(PathBuf, String)>, shown: &mut Shown) {
+    let Some(asked) = Asked::new(case, subject) else { return };
+    let mut outcomes: Vec<(String, Outcome)> = Vec::new();
+    for about in engine::available() {
+        let mut engine = match engine::open(&about.id) {
             Ok(engine) => engine,
             Err(error) => {
-                let _ = writeln!(shown.text, "{}: {error:#}", id.id);
+                let _ = writeln!(shown.text, "{}: {error:#}", about.id);
                 continue;
             }
         };
-        let Some((judged, _)) = gpu::replay(&mut engine, case, subject) else {
-            continue;
-        };
-        shown.asked.push(id.id.clone());
-        let meaning = match judged.cell {
-            Cell::Sound => "sound",
-            Cell::GotThrough => "A REFUSED RANGE GETS THROUGH",
-            Cell::LeftToDevice => "left to the device",
-            Cell::Right => "refused, and the GPU refuses it too",
-            Cell::OverRefusal => "OVER-REFUSAL",
-            Cell::Masked => "refused, and nothing is shown: an earlier error, or the host's own bound",
-        };
-        let _ = writeln!(shown.text, "{}: {meaning}: {}", id.id, judged.what);
-        if !judged.detail.is_empty() {
-            let _ = writeln!(shown.text, "    {}", judged.detail.replace('\n', "\n    "));
-        }
-        shown.signatures.extend(judged.signature("native", &id.id));
+        let outcome = engine.replay(&asked.request());
+        show_judged(&about.id, &asked.judge(&about, &outcome), shown);
+        outcomes.push((about.id, outcome));
+    }
+    if let Some((folder, stem)) = pictures {
+        show_pictures(case, &asked, &outcomes, &folder, &stem, &mut shown.text);
     }
     shown.text.push('\n');
+}
+
+fn show_judged(id: &str, judged: &Judged, shown: &mut Shown) {
+    shown.asked.push(id.to_owned());
+    let meaning = match judged.cell {
+        Cell::Sound => "sound",
+        Cell::GotThrough => "A REFUSED RANGE GETS THROUGH",
+        Cell::LeftToDevice => "left to the device",
+        Cell::Right => "refused, and the GPU refuses it too",
+        Cell::OverRefusal => "OVER-REFUSAL",
+        Cell::Lost => "A REFUSED STREAM LOSES THE DEVICE",
+        Cell::Tolerated => "the engine's own, and in the ledger",
+        Cell::Masked => "refused, and nothing is shown: an earlier error, or the host's own bound",
+    };
+    let _ = writeln!(shown.text, "{id}: {meaning}: {}", judged.what);
+    if !judged.detail.is_empty() {
+        let _ = writeln!(shown.text, "    {}", judged.detail.replace('\n', "\n    "));
+    }
+    shown.signatures.extend(judged.signature("native", id));
+}
+
+fn show_pictures(
+    case: &StreamCase,
+    asked: &Asked<'_>,
+    outcomes: &[(String, Outcome)],
+    folder: &std::path::Path,
+    stem: &str,
+    text: &mut String,
+) {
+    let attachments = asked.color_attachments();
+    if attachments.is_empty() {
+        return;
+    }
+    let shadow = asked.shadow().textures.iter();
+    let shadow: Held = shadow.map(|(&id, bytes)| (id, Some(bytes.clone()))).collect();
+    let engines = outcomes.iter().map(|(id, outcome)| (id.as_str(), &outcome.textures));
+    let holders: Vec<(&str, &Held)> = engines.chain([("shadow", &shadow)]).collect();
+    match pictures::write(&case.objects, &attachments, &holders, folder, stem) {
+        Ok(paths) => {
+            let lines = paths.iter().map(|path| format!("picture {}\n", path.display()));
+            text.extend(lines);
+        }
+        Err(error) => text.push_str(&format!("{error:#}\n")),
+    }
 }
 
 fn show_layout(case: &LayoutCase) -> Shown {

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{BAD, CLEAN, FOUND, color};
 use crate::campaign::{self, Budget, Cast, Maker, Part, Plan, Progress, epoch_seconds};
 use crate::generators::Lane;
-use crate::gpu::engine::Engine;
+use crate::gpu::engine::{self, EngineId};
 use crate::oracles::msl;
 use crate::readers::native::Native;
 use crate::readers::outside::{Outside, Readers};
@@ -64,6 +64,9 @@ pub struct Args {
     /// Replay on this engine; may be given several times. `cargo lockstep doctor` lists them
     #[arg(long, value_name = "ENGINE")]
     gpu: Vec<String>,
+    /// End with status 2 where no engine executes what it validates
+    #[arg(long)]
+    require_gpu: bool,
     /// Where results.json, report.html and findings/ go
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -138,7 +141,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let mut results = campaign::run(&plan, &cast, &stop, &mut |progress| show.progress(progress));
     name_readers(&mut results, &outside);
     show.end();
-    finish(&results, &out)
+    finish(&results, &out, args.require_gpu)
 }
 
 fn plan(args: &Args, out: &std::path::Path) -> Plan {
@@ -215,33 +218,78 @@ fn not_run(what: &str, missing: &Missing) -> NotRun {
     }
 }
 
-/// The engines that were asked for, or the best adapter and the noop backend.
+/// The engines that were asked for, or one of each kind: the best adapter, the noop backend, Dawn and deno.
 fn engines(args: &Args, parts: &Parts, missing: &mut Vec<NotRun>) -> anyhow::Result<Vec<String>> {
-    let available = Engine::available();
-    for id in &args.gpu {
+    let available = engine::available();
+    let unknown = args
+        .gpu
+        .iter()
+        .find(|id| available.iter().all(|engine| engine.id != **id));
+    if let Some(id) = unknown {
         let there: Vec<&str> = available.iter().map(|engine| engine.id.as_str()).collect();
-        anyhow::ensure!(
-            there.contains(&id.as_str()),
-            "--gpu {id}: no such engine; there are {}",
-            there.join(", ")
-        );
+        anyhow::bail!("--gpu {id}: no such engine; there are {}", there.join(", "));
     }
-    if !args.gpu.is_empty() {
-        return Ok(args.gpu.clone());
+    let chosen: Vec<&EngineId> = match args.gpu.is_empty() {
+        false => available
+            .iter()
+            .filter(|engine| args.gpu.contains(&engine.id))
+            .collect(),
+        true => one_of_each(&available, parts, missing),
+    };
+    if !chosen.iter().any(|engine| engine.executes) {
+        missing.extend(nothing_executes(args, parts));
     }
-    let best = available.iter().find(|engine| engine.executes);
-    if best.is_none() {
-        missing.push(match &parts.vulkan {
-            Err(vulkan) => not_run("a GPU", vulkan),
-            Ok(()) => NotRun {
-                what: "a GPU".into(),
-                why: "no adapter answers, so nothing is executed and no bytes are compared".into(),
-                mend: "run `cargo lockstep doctor`".into(),
-            },
-        });
+    Ok(chosen.into_iter().map(|engine| engine.id.clone()).collect())
+}
+
+/// What did not run where no engine executes anything.
+const NO_GPU: &str = "a GPU";
+
+/// The best adapter, the noop backend, Dawn and deno.
+fn one_of_each<'a>(available: &'a [EngineId], parts: &Parts, missing: &mut Vec<NotRun>) -> Vec<&'a EngineId> {
+    let first = |name: &str| {
+        available
+            .iter()
+            .find(|engine| engine.id.split(':').next() == Some(name))
+    };
+    let adapter = first("wgpu").filter(|engine| engine.executes);
+    let noop = available.iter().find(|engine| engine.id == "wgpu:noop");
+    let (dawn, deno) = (first("dawn"), first("deno"));
+    if dawn.is_none() {
+        missing.push(silent("dawn", parts.dawn.as_ref().err()));
     }
-    let noop = available.iter().find(|engine| !engine.executes);
-    Ok(best.into_iter().chain(noop).map(|engine| engine.id.clone()).collect())
+    // Without an adapter deno has none either.
+    if deno.is_none() && adapter.is_some() {
+        missing.push(silent("deno", parts.deno.as_ref().err()));
+    }
+    [adapter, noop, dawn, deno].into_iter().flatten().collect()
+}
+
+/// An engine that is not there, or does not answer though its part is there.
+fn silent(engine: &str, part: Option<&Missing>) -> NotRun {
+    match part {
+        Some(part) => not_run(engine, part),
+        None => NotRun {
+            what: engine.into(),
+            why: "`reference/gpu.js` gives no device of its".into(),
+            mend: "run `cargo lockstep doctor`".into(),
+        },
+    }
+}
+
+/// What is not covered where no engine executes anything. Whoever chose such engines knows, unless they require one that does.
+fn nothing_executes(args: &Args, parts: &Parts) -> Option<NotRun> {
+    if !args.gpu.is_empty() && !args.require_gpu {
+        return None;
+    }
+    Some(match &parts.vulkan {
+        Err(vulkan) if args.gpu.is_empty() => not_run(NO_GPU, vulkan),
+        _ => NotRun {
+            what: NO_GPU.into(),
+            why: "no engine executes anything, so that no bytes are compared with the shadow and no draw or dispatch is run".into(),
+            mend: "run `cargo lockstep doctor`".into(),
+        },
+    })
 }
 
 /// Ctrl-C and SIGTERM end the campaign with its report written; a second one ends the program at once.
@@ -260,7 +308,7 @@ fn stop_on_signals() -> Arc<AtomicBool> {
     stop
 }
 
-fn finish(results: &Results, out: &std::path::Path) -> anyhow::Result<u8> {
+fn finish(results: &Results, out: &std::path::Path, require_gpu: bool) -> anyhow::Result<u8> {
     let mut stdout = std::io::stdout().lock();
     // The summary first: it is the one that a full disk cannot take away. A closed pipe is the reader's own choice.
     let _ = write!(stdout, "{}", terminal::summary(results, color()));
@@ -272,7 +320,8 @@ fn finish(results: &Results, out: &std::path::Path) -> anyhow::Result<u8> {
     written.into_iter().collect::<anyhow::Result<()>>()?;
     let _ = writeln!(stdout, "report: {}", out.join("report.html").display());
     // No case is no green campaign.
-    let ran_all = results.not_run.is_empty() && results.lanes.iter().any(|lane| lane.cases > 0);
+    let excused = |missing: &NotRun| missing.what == NO_GPU && !require_gpu;
+    let ran_all = results.not_run.iter().all(excused) && results.lanes.iter().any(|lane| lane.cases > 0);
     Ok(match (results.findings.is_empty(), ran_all) {
         (false, _) => FOUND,
         (true, false) => BAD,

@@ -65,11 +65,17 @@ impl Lane {
         match self {
             Lane::Layouts if index % 256 == 255 => 1 << 16,
             Lane::Layouts => 2048,
-            Lane::Streams | Lane::Raw | Lane::Replays | Lane::Shaders => 4096,
+            Lane::Streams | Lane::Raw | Lane::Shaders => 4096,
+            Lane::Replays => 2048,
             Lane::Edges => 0,
         }
     }
 }
+
+/// Streams in a row over one world in the lane of replays: a device that executes nothing makes its objects once for all of them.
+pub const STREAMS_PER_WORLD: u64 = 16;
+/// Bytes that a world of that lane is made of, more than any world takes.
+const WORLD_BYTES: usize = 512;
 
 /// A case, and the names of the faults that were put into it.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,14 +86,20 @@ pub struct Made<T> {
     pub faults: Vec<&'static str>,
 }
 
-/// The bytes of (lane, seed, index), into a buffer that is used again: ChaCha8, keyed by the three.
+/// The bytes of (lane, seed, index), into a buffer that is used again: ChaCha8, keyed by the three. In the lane of replays the first
+/// [`WORLD_BYTES`] are those of the first stream over the same world.
 pub fn bytes(lane: Lane, seed: u64, index: u64, into: &mut Vec<u8>) {
+    into.resize(lane.bytes(index), 0);
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
     key[8..16].copy_from_slice(&index.to_le_bytes());
     key[16] = lane as u8;
-    into.resize(lane.bytes(index), 0);
     ChaCha8Rng::from_seed(key).fill_bytes(into);
+    if lane == Lane::Replays {
+        let first = index - index % STREAMS_PER_WORLD;
+        key[8..16].copy_from_slice(&first.to_le_bytes());
+        ChaCha8Rng::from_seed(key).fill_bytes(&mut into[..WORLD_BYTES]);
+    }
 }
 
 /// The case of an origin. Refuses a lane that there is not, and an index past the table of edges.

@@ -7,7 +7,7 @@ use super::loose::loose;
 use super::proper::{Draft, WINDOW, proper};
 use super::rows::break_table;
 use super::world::{World, world};
-use super::{Made, below, once_in};
+use super::{Made, WORLD_BYTES, below, once_in};
 use crate::case::{Object, StreamCase};
 
 /// A case for the readers: half proper, half loose, with faults of every kind, in words, blob, descriptors and object table.
@@ -48,7 +48,7 @@ pub fn stream_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
 
 /// A case for the GPU: proper, with at most one fault, which Decode lets through.
 pub fn replay_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
-    let world = world(u)?;
+    let world = world(&mut Unstructured::new(u.bytes(WORLD_BYTES.min(u.len()))?))?;
     let draft = proper(u, &world)?;
     let (mut work, host) = translated(u, world, draft, 0)?;
     let mut faults = Vec::new();

@@ -3,10 +3,13 @@
 pub mod calls;
 pub mod engine;
 pub mod kernels;
+pub mod ledger;
 mod objects;
 mod readback;
 mod replay;
+pub mod script;
 pub mod shadow;
+pub mod wgpu_engine;
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,6 @@
 //! what WebGPU would say.
 
 use std::collections::{BTreeMap, HashMap};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -14,9 +13,10 @@ use wgpu::util::RenderEncoder;
 use wire::{Kind, Reason};
 
 use super::calls::{Call, Descriptor, RowRefused, Section, bundle_calls};
-use super::engine::{Errors, panic_text, quietly};
+use super::wgpu_engine::{Errors, one_line};
 use super::{Trouble, TroubleKind, calls};
 use crate::case::Object;
+use crate::panics::caught;
 
 /// How many objects a cache holds before it is emptied. Generated cases use a few dozen.
 const CACHED: usize = 1024;
@@ -279,6 +279,12 @@ impl Maker<'_> {
             Some((kind, why)) => Err(Refused::Device(kind, why)),
         }
     }
+}
+
+/// Whether an object table takes more than [`ROOM`].
+pub(super) fn is_too_large(objects: &[Object]) -> bool {
+    let bytes = |object: &Object| bytes_of(object).saturating_add(OBJECT);
+    objects.iter().map(bytes).fold(0, u64::saturating_add) > ROOM
 }
 
 /// The memory of a buffer or a texture, about. What is past the device's own limits takes none here: it says so better.
@@ -1241,8 +1247,9 @@ impl Maker<'_> {
         }
         // `finish` panics over what any other call of wgpu reports as a validation error.
         let finish = || encoder.finish(&wgpu::RenderBundleDescriptor { label: None });
-        let bundle = quietly(|| catch_unwind(AssertUnwindSafe(finish)));
-        bundle.map(Handle::Bundle).or_else(|panic| invalid(panic_text(&*panic)))
+        caught(finish)
+            .map(Handle::Bundle)
+            .or_else(|panic| invalid(one_line(&panic)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Takes what every buffer and texture holds, with one submit, one wait and one staging buffer for all of them.
 
-use super::engine::Gpu;
 use super::objects::{Handle, Table};
+use super::wgpu_engine::Gpu;
 use super::{Outcome, Trouble};
 
 /// How much is read back at once, unless one object alone is larger.

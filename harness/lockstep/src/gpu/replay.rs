@@ -6,8 +6,8 @@
 //! raises the error.
 
 use super::calls::{self, Call, Texels};
-use super::engine::Gpu;
 use super::objects::{Table, draw};
+use super::wgpu_engine::Gpu;
 use super::{Trouble, TroubleKind};
 
 /// Kinds were looked at when the calls were listed.

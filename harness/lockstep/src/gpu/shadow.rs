@@ -29,12 +29,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wire::{Cmd, Kind, Op, Read};
 
+use self::format::Format;
 use self::memory::{Memory, Region, Span};
 use self::passes::Player;
 use crate::case::Object;
 
 /// Stands in [`Shadow::not_foretold`] for the read window: no object has this id.
 pub const WINDOW: u32 = 0;
+
+/// Bytes of a texel of the format that WebGPU calls `format`; none where texels do not stand alone.
+pub fn texel_bytes(format: &str) -> Option<usize> {
+    Format::named(format).map(|format| format.texel)
+}
 
 /// What memory holds after a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

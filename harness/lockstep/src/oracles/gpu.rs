@@ -7,13 +7,15 @@
 //! of wire.md leaves to the device, which are counted by rule. Whether an error is over a range of section 5 is decided here, in wide
 //! integers and from section 5's table: the words of engines differ and are only shown.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wire::{Cmd, Op, Reason};
 
 use crate::case::{Object, StreamCase, buffer_facts};
-use crate::gpu::engine::{Engine, Request};
-use crate::gpu::shadow::foretell;
+use crate::gpu::engine::{Engine, EngineId, Request};
+use crate::gpu::ledger::{self, Difference, How};
+use crate::gpu::shadow::{Shadow, foretell};
 use crate::gpu::{Outcome, Trouble, TroubleKind};
 use crate::readers::answer::{Refused, StreamAnswer};
 use crate::report::results::{EngineRow, GpuTable};
@@ -33,6 +35,10 @@ pub enum Cell {
     OverRefusal,
     /// Refused; an earlier error hides it.
     Masked,
+    /// Refused; the device was lost over what was replayed.
+    Lost,
+    /// A line of the ledger explains it.
+    Tolerated,
 }
 
 /// A replay, judged.
@@ -54,41 +60,136 @@ pub struct Judged {
 impl Judged {
     /// The signature of the finding that it is; none where CheckRanges was right, or nothing is shown.
     pub fn signature(&self, subject: &str, engine: &str) -> Option<String> {
-        let wrong = matches!(self.cell, Cell::GotThrough | Cell::OverRefusal);
+        let wrong = matches!(self.cell, Cell::GotThrough | Cell::OverRefusal | Cell::Lost);
         wrong.then(|| format!("gpu: {subject} on {engine}: {}", self.what))
+    }
+}
+
+/// A case as the engines are asked about it: in the words that the subject rewrote.
+pub struct Asked<'a> {
+    objects: &'a [Object],
+    bound: u32,
+    ranges: Result<(), Refused>,
+    words: &'a [u32],
+    data: &'a [u8],
+    reads: &'a [wire::Read],
+    window: u32,
+    commands: Vec<Cmd<'a>>,
+    /// Made when the first engine that executes is judged.
+    shadow: OnceCell<Shadow>,
+}
+
+impl<'a> Asked<'a> {
+    /// `None` when the subject's answer did not come to CheckRanges.
+    pub fn new(case: &'a StreamCase, answer: &'a StreamAnswer) -> Option<Asked<'a>> {
+        let words = answer.remap.as_ref()?.as_ref().ok()?;
+        let data = wire::Blob::parse(&case.blob).ok()?.data;
+        let reads = match answer.read_check {
+            Some(Ok(())) => answer.reads.as_deref().unwrap_or_default(),
+            _ => &[],
+        };
+        Some(Asked {
+            objects: &case.objects,
+            bound: case.max_workgroups,
+            ranges: answer.ranges?,
+            words,
+            data,
+            reads,
+            // No read reaches further (wire.md section 3, check 10), so a granted window of 4 GiB is not made and not compared.
+            window: case.window.min(wire::MAX_READ_WINDOW),
+            commands: wire::decode(words, data.len() as u32).ok()?,
+            shadow: OnceCell::new(),
+        })
+    }
+
+    /// What an engine is asked: to replay the stream, or a stream that CheckRanges refuses up to and with the refused command.
+    pub fn request(&self) -> Request<'_> {
+        Request {
+            objects: self.objects,
+            words: self.words,
+            data: self.data,
+            stop_after: self.ranges.err().map(|refused| refused.at as usize),
+            reads: self.reads,
+            window: self.window,
+        }
+    }
+
+    /// How many commands it has.
+    pub fn commands(&self) -> u64 {
+        self.commands.len() as u64
+    }
+
+    /// The textures that its render passes have for color attachments, by the replayer's ids.
+    pub fn color_attachments(&self) -> Vec<u32> {
+        let passes = self.commands.iter().filter(|cmd| cmd.op == Op::BeginRenderPass);
+        let views = passes.flat_map(|cmd| (0..cmd.args[0] as usize).map(|color| cmd.args[1 + 8 * color]));
+        let texture = |id: u32| {
+            self.objects
+                .iter()
+                .rfind(|object| object.id == id)?
+                .refs
+                .first()
+                .copied()
+        };
+        let textures: BTreeSet<u32> = views.filter_map(texture).collect();
+        textures.into_iter().collect()
+    }
+
+    /// What memory must hold afterwards.
+    pub fn shadow(&self) -> &Shadow {
+        self.shadow
+            .get_or_init(|| foretell(self.objects, self.words, self.data, self.reads, self.window))
+    }
+
+    /// Judges what an engine did.
+    pub fn judge(&self, engine: &EngineId, outcome: &Outcome) -> Judged {
+        let judged = match self.ranges {
+            Err(refused) => judge_refused(&self.commands, refused, self.bound, outcome),
+            Ok(()) => judge_accepted(&self.commands, self.objects, outcome),
+        };
+        let judged = match judged.cell {
+            Cell::Sound if engine.executes => compare_bytes(self, outcome, judged),
+            _ => judged,
+        };
+        self.tolerate(engine, outcome, judged)
+    }
+
+    /// Takes a difference that the ledger explains out of the table.
+    fn tolerate(&self, engine: &EngineId, outcome: &Outcome, judged: Judged) -> Judged {
+        let how = match (judged.cell, &outcome.trouble) {
+            (Cell::OverRefusal, _) => How::Takes,
+            (Cell::GotThrough, Some(_)) => How::Refuses,
+            (Cell::GotThrough, None) => How::OtherBytes,
+            _ => return judged,
+        };
+        let at = match (self.ranges, &outcome.trouble) {
+            (Err(refused), _) => Some(refused.at as usize),
+            (Ok(()), Some(trouble)) => trouble.command,
+            (Ok(()), None) => None,
+        };
+        let difference = Difference {
+            how,
+            at: at.and_then(|at| self.commands.get(at)),
+            commands: &self.commands,
+            objects: self.objects,
+        };
+        match ledger::line(&engine.id, &difference) {
+            Some(line) if !outcome.lost => Judged {
+                cell: Cell::Tolerated,
+                what: line.name.into(),
+                ..judged
+            },
+            _ => judged,
+        }
     }
 }
 
 /// Replays a case on `engine` in the words that the subject rewrote, and judges; also what the engine did. `None` when the subject's
 /// `answer` did not come to CheckRanges.
-pub fn replay(engine: &mut Engine, case: &StreamCase, answer: &StreamAnswer) -> Option<(Judged, Outcome)> {
-    let words = answer.remap.as_ref()?.as_ref().ok()?;
-    let blob = wire::Blob::parse(&case.blob).ok()?;
-    let ranges = answer.ranges?;
-    let reads = match answer.read_check {
-        Some(Ok(())) => answer.reads.as_deref().unwrap_or_default(),
-        _ => &[],
-    };
-    // No read reaches further (wire.md section 3, check 10), so a granted window of 4 GiB is not made and not compared.
-    let window = case.window.min(wire::MAX_READ_WINDOW);
-    let request = Request {
-        objects: &case.objects,
-        words,
-        data: blob.data,
-        stop_after: ranges.err().map(|refused| refused.at as usize),
-        reads,
-        window,
-    };
-    let outcome = engine.replay(&request);
-    let cmds = wire::decode(words, blob.data.len() as u32).ok()?;
-    let judged = match ranges {
-        Err(refused) => judge_refused(&cmds, refused, case.max_workgroups, &outcome),
-        Ok(()) => judge_accepted(&cmds, &case.objects, &outcome),
-    };
-    if judged.cell != Cell::Sound || !engine.executes() {
-        return Some((judged, outcome));
-    }
-    Some((compare_bytes(&request, &outcome, judged), outcome))
+pub fn replay(engine: &mut dyn Engine, case: &StreamCase, answer: &StreamAnswer) -> Option<(Judged, Outcome)> {
+    let asked = Asked::new(case, answer)?;
+    let outcome = engine.replay(&asked.request());
+    Some((asked.judge(engine.about(), &outcome), outcome))
 }
 
 fn judged(cell: Cell, what: impl Into<String>, detail: impl Into<String>) -> Judged {
@@ -110,6 +211,14 @@ fn judge_refused(cmds: &[Cmd<'_>], refused: Refused, bound: u32, outcome: &Outco
             format!("command {at}"),
         );
     };
+    if outcome.lost {
+        let message = outcome.trouble.as_ref().map_or("", |trouble| &trouble.message);
+        return judged(
+            Cell::Lost,
+            format!("the device was lost over a refused {}", cmd.op),
+            message,
+        );
+    }
     match &outcome.trouble {
         Some(trouble) if trouble.command == Some(at) => judged(Cell::Right, "right", trouble.message.clone()),
         Some(trouble) => judged(Cell::Masked, "masked", trouble.message.clone()),
@@ -212,9 +321,8 @@ fn rule(message: &str) -> &'static str {
         .map_or("other", |rule| rule.1)
 }
 
-fn compare_bytes(request: &Request<'_>, outcome: &Outcome, sound: Judged) -> Judged {
-    let reads = request.reads;
-    let shadow = foretell(request.objects, request.words, request.data, reads, request.window);
+fn compare_bytes(asked: &Asked<'_>, outcome: &Outcome, sound: Judged) -> Judged {
+    let (reads, shadow) = (asked.reads, asked.shadow());
     let mut judged = Judged {
         not_foretold: shadow.not_foretold.len() as u64,
         ..sound
@@ -253,7 +361,7 @@ fn compare_resources(
     kind: &str,
     held: &BTreeMap<u32, Option<Vec<u8>>>,
     foretold: &BTreeMap<u32, Vec<u8>>,
-    not_foretold: &std::collections::BTreeSet<u32>,
+    not_foretold: &BTreeSet<u32>,
     compared: &mut u64,
 ) -> Option<String> {
     for (id, bytes) in held {
@@ -293,6 +401,8 @@ pub fn count(row: &mut EngineRow, commands: u64, judged: &Judged, outcome: &Outc
         right,
         over_refusal,
         masked,
+        lost,
+        tolerated,
     } = &mut row.table;
     *match judged.cell {
         Cell::Sound => sound,
@@ -301,7 +411,12 @@ pub fn count(row: &mut EngineRow, commands: u64, judged: &Judged, outcome: &Outc
         Cell::Right => right,
         Cell::OverRefusal => over_refusal,
         Cell::Masked => masked,
+        Cell::Lost => lost,
+        Cell::Tolerated => tolerated,
     } += 1;
+    if judged.cell == Cell::Tolerated {
+        *row.tolerated.entry(judged.what.clone()).or_default() += 1;
+    }
     if judged.cell == Cell::LeftToDevice {
         *row.left_to_device.entry(judged.what.clone()).or_default() += 1;
     }

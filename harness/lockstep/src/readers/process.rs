@@ -106,6 +106,23 @@ impl Process {
         Ok(hello)
     }
 
+    /// Sends a frame of a type that its hello lists. Starts it where it does not run.
+    pub fn question(&mut self, frame: Vec<u8>) -> Result<(), ReaderFailed> {
+        self.quiet()?;
+        self.hello()?;
+        self.send(frame)
+    }
+
+    /// The answers to the frame that it was last sent, `due` of them.
+    pub fn answers(&mut self, kind: u32, due: usize) -> Result<Vec<Vec<u8>>, ReaderFailed> {
+        self.receive_answers(kind, Some(due))
+    }
+
+    /// Ends it; the next question starts it anew, and what it was late with is forgotten.
+    pub fn close(&mut self) {
+        (self.running, self.due, self.late) = (None, None, false);
+    }
+
     fn failed(&mut self, why: impl std::fmt::Display) -> ReaderFailed {
         self.failed_waiting(why, Duration::ZERO)
     }

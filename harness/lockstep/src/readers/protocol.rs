@@ -4,8 +4,13 @@ use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
+use wire::Kind;
+
 use super::{Batch, CallsQuery, DescriptorQuery, StreamQuery};
-use crate::case::BufferFacts;
+use crate::case::{BufferFacts, Object};
+use crate::gpu::calls::Row;
+use crate::gpu::engine::Request;
+use crate::gpu::{Outcome, Trouble, TroubleKind};
 
 /// The version that this program speaks.
 pub const VERSION: u32 = 1;
@@ -19,8 +24,10 @@ pub const STREAMS: u32 = 2;
 pub const DESCRIPTORS: u32 = 3;
 /// The frame type of questions about calls and their answers.
 pub const CALLS: u32 = 4;
+/// The frame type of streams to replay on a device, and of what came of them.
+pub const REPLAYS: u32 = 5;
 /// What a hello can say that a reader answers.
-pub const ANSWERS: [&str; 3] = ["streams", "descriptors", "calls"];
+pub const ANSWERS: [&str; 4] = ["streams", "descriptors", "calls", "replays"];
 
 fn put(to: &mut Vec<u8>, word: u32) {
     to.extend_from_slice(&word.to_le_bytes());
@@ -58,6 +65,15 @@ fn put_descriptor(to: &mut Vec<u8>, query: &DescriptorQuery) {
     put_map(to, &query.id_map);
 }
 
+fn put_table(to: &mut Vec<u8>, objects: &[Object]) {
+    put(to, objects.len() as u32);
+    for row in objects.iter().map(Row::of) {
+        put(to, row.id);
+        put(to, row.kind);
+        put_bytes(to, &row.descriptor);
+    }
+}
+
 fn put_calls(to: &mut Vec<u8>, query: &CallsQuery) {
     put(to, query.rows.len() as u32);
     for row in &query.rows {
@@ -90,6 +106,12 @@ pub struct Hello {
     pub name: String,
     /// The frame types that it answers, by name. One that this program does not know is as good as not there.
     pub answers: Vec<String>,
+    /// Of one that answers replays, the driver of its device in the driver's own words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub driver: String,
+    /// Of one that answers replays, whether its device executes what it validates.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub executes: bool,
 }
 
 impl Hello {
@@ -152,6 +174,44 @@ pub fn calls(batch: &Batch) -> Vec<u8> {
         put(to, batch.calls.len() as u32);
         batch.calls.iter().for_each(|query| put_calls(to, query));
     })
+}
+
+/// Streams to replay. Requests in a row over one table send it once.
+pub fn replays(requests: &[&Request<'_>]) -> Vec<u8> {
+    let mut tables: Vec<&[Object]> = Vec::new();
+    let mut items = Vec::new();
+    for request in requests {
+        if tables.last() != Some(&request.objects) {
+            tables.push(request.objects);
+        }
+        put(&mut items, tables.len() as u32 - 1);
+        put_bytes(&mut items, &wire::encode_blob(request.words, request.data));
+        put(&mut items, request.stop_after.map_or(0, |command| command as u32 + 1));
+    }
+    frame(REPLAYS, |to| {
+        put(to, tables.len() as u32);
+        tables.iter().for_each(|objects| put_table(to, objects));
+        put(to, requests.len() as u32);
+        to.extend(items);
+    })
+}
+
+/// Reads what came of a replay.
+pub fn read_outcome(answer: &[u8]) -> io::Result<Outcome> {
+    let mut from = Payload(answer);
+    let mut outcome = Outcome {
+        lost: from.word()? != 0,
+        trouble: from.trouble()?,
+        ..Outcome::default()
+    };
+    for (id, kind, bytes) in from.list(Payload::held)? {
+        match Kind::from_word(kind) {
+            Some(Kind::Buffer) => outcome.buffers.insert(id, bytes),
+            Some(Kind::Texture) => outcome.textures.insert(id, bytes),
+            _ => return Err(nonsense(format!("kind {kind} holds nothing"))),
+        };
+    }
+    from.end().map(|()| outcome)
 }
 
 /// Writes a frame.
@@ -257,6 +317,28 @@ impl<'a> Payload<'a> {
             bytes: self.bytes()?.to_vec(),
             id_map: self.map()?,
         })
+    }
+
+    fn trouble(&mut self) -> io::Result<Option<Trouble>> {
+        let kind = match self.word()? {
+            0 => return Ok(None),
+            1 => TroubleKind::Validation,
+            2 => TroubleKind::WrongKind,
+            3 => TroubleKind::Engine,
+            other => return Err(nonsense(format!("trouble of kind {other}"))),
+        };
+        let command = self.word()?.checked_sub(1).map(|command| command as usize);
+        let message = String::from_utf8_lossy(self.bytes()?).into_owned();
+        Ok(Some(Trouble { command, kind, message }))
+    }
+
+    fn held(&mut self) -> io::Result<(u32, u32, Option<Vec<u8>>)> {
+        let (id, kind) = (self.word()?, self.word()?);
+        let bytes = match self.word()? {
+            0 => None,
+            _ => Some(self.bytes()?.to_vec()),
+        };
+        Ok((id, kind, bytes))
     }
 
     fn end(&self) -> io::Result<()> {

@@ -13,6 +13,7 @@ pub fn serve(reader: &mut dyn StreamReader, input: &mut impl Read, output: &mut 
     let hello = Hello {
         name: reader.name().to_owned(),
         answers: ANSWERED.map(str::to_owned).into(),
+        ..Hello::default()
     };
     let Some((kind, payload)) = protocol::read_frame(input).map_err(malformed)? else {
         return Ok(());

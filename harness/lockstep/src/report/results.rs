@@ -136,6 +136,8 @@ pub struct EngineRow {
     pub devices_lost: u64,
     /// The table.
     pub table: GpuTable,
+    /// What the table's `tolerated` counts, by line of the ledger.
+    pub tolerated: BTreeMap<String, u64>,
     /// Over accepted streams: the GPU's refusals that section 5 of wire.md leaves to the device, by what they were about.
     pub left_to_device: BTreeMap<String, u64>,
 }
@@ -149,6 +151,7 @@ impl EngineRow {
         self.not_foretold += other.not_foretold;
         self.devices_lost += other.devices_lost;
         self.table.add(&other.table);
+        add_counts(&mut self.tolerated, &other.tolerated);
         add_counts(&mut self.left_to_device, &other.left_to_device);
     }
 }
@@ -168,6 +171,10 @@ pub struct GpuTable {
     pub over_refusal: u64,
     /// Refused; the device already refused an earlier command, so nothing is shown.
     pub masked: u64,
+    /// Refused; the device was lost over it. A finding.
+    pub lost: u64,
+    /// Differences that a line of the ledger explains.
+    pub tolerated: u64,
 }
 
 impl GpuTable {
@@ -178,6 +185,8 @@ impl GpuTable {
         self.right += other.right;
         self.over_refusal += other.over_refusal;
         self.masked += other.masked;
+        self.lost += other.lost;
+        self.tolerated += other.tolerated;
     }
 }
 

@@ -239,6 +239,7 @@ fn engine_lines(engine: &EngineRow, paint: Paint) -> Vec<String> {
         lines.extend(wrapped("", &engine_facts(engine), 2));
         lines.extend(two_by_two(engine, paint));
         lines.extend(tally("left to the device", &by_count(&engine.left_to_device)));
+        lines.extend(tally("in the ledger", &by_count(&engine.tolerated)));
     }
     lines.push(String::new());
     lines
@@ -266,6 +267,9 @@ fn engine_facts(engine: &EngineRow) -> String {
     }
     if engine.devices_lost > 0 {
         facts.push_str(&format!(", {} lost", count(engine.devices_lost, "device", "devices")));
+    }
+    if engine.table.lost > 0 {
+        facts.push_str(&format!(" ({} over a refused stream)", thousands(engine.table.lost)));
     }
     facts
 }

@@ -1,0 +1,123 @@
+//! A worker's replays: which engine gets which case, and what comes of it.
+
+use super::streams::Item;
+use super::worker::Worker;
+use super::{STRIKES, lock};
+use crate::generators::{Lane, STREAMS_PER_WORLD};
+use crate::gpu::Outcome;
+use crate::gpu::engine::{Engine, EngineId, Request};
+use crate::oracles::gpu::{self, Asked};
+use crate::readers::answer::StreamAnswer;
+use crate::report::results::{EngineRow, NotRun};
+
+/// A worker's engine.
+pub(super) struct Driven {
+    engine: Box<dyn Engine>,
+    /// Of so many cases it gets one.
+    every: u64,
+    /// Cases in a row over which it was lost.
+    losses: u32,
+}
+
+/// What a replay costs, in replays on wgpu's noop backend, roughly.
+fn cost(engine: &EngineId) -> u64 {
+    match engine.id.split(':').next() {
+        // Its mapAsync looks for an answer some 86 times a second.
+        Some("deno") => 64,
+        Some("dawn") if engine.executes => 32,
+        _ if engine.id == "wgpu:noop" => 1,
+        _ => 8,
+    }
+}
+
+impl Driven {
+    /// Engines with their shares: the cheapest gets every case, another the fewer the more it costs.
+    pub(super) fn all(engines: Vec<Box<dyn Engine>>) -> Vec<Driven> {
+        let least = engines.iter().map(|engine| cost(engine.about())).min().unwrap_or(1);
+        let driven = engines.into_iter().map(|engine| Driven {
+            every: cost(engine.about()) / least,
+            engine,
+            losses: 0,
+        });
+        driven.collect()
+    }
+
+    /// Whether it gets the case of that index. What executes gets streams over as many worlds as can be; what does not gets all streams
+    /// over a world, whose objects it then makes once.
+    fn takes(&self, index: u64) -> bool {
+        let number = match self.engine.about().executes {
+            true => index,
+            false => index / STREAMS_PER_WORLD,
+        };
+        number.is_multiple_of(self.every)
+    }
+
+    fn share<'a, 'b>(&self, cases: &'a [Replayed<'b>]) -> Vec<&'a Replayed<'b>> {
+        cases.iter().filter(|case| self.takes(case.item.index)).collect()
+    }
+}
+
+/// A case that is replayed.
+struct Replayed<'a> {
+    item: &'a Item,
+    asked: Asked<'a>,
+}
+
+fn requests<'a>(cases: &[&'a Replayed<'_>]) -> Vec<Request<'a>> {
+    cases.iter().map(|case| case.asked.request()).collect()
+}
+
+impl Worker<'_> {
+    /// Replays a round's cases of the lane, each on its engines.
+    pub(super) fn replays(&mut self, items: &[Item], answers: &[Option<StreamAnswer>]) {
+        let replayed = items.iter().zip(answers).filter(|(item, _)| item.lane == Lane::Replays);
+        let cases: Vec<Replayed<'_>> = replayed
+            .filter_map(|(item, answer)| {
+                let asked = Asked::new(&item.case, answer.as_ref()?)?;
+                Some(Replayed { item, asked })
+            })
+            .collect();
+        let mut engines = std::mem::take(&mut self.engines);
+        let shares: Vec<Vec<&Replayed<'_>>> = engines.iter().map(|driven| driven.share(&cases)).collect();
+        let requests: Vec<Vec<Request<'_>>> = shares.iter().map(|share| requests(share)).collect();
+        for (driven, requests) in engines.iter_mut().zip(&requests) {
+            driven.engine.ask(requests);
+        }
+        for ((driven, share), requests) in engines.iter_mut().zip(&shares).zip(&requests) {
+            let outcomes = driven.engine.outcomes(requests);
+            for (case, outcome) in share.iter().zip(&outcomes) {
+                self.replayed(driven, case, outcome);
+            }
+        }
+        engines.retain(|driven| driven.losses < STRIKES);
+        self.engines = engines;
+    }
+
+    fn replayed(&mut self, driven: &mut Driven, Replayed { item, asked }: &Replayed<'_>, outcome: &Outcome) {
+        let about = driven.engine.about();
+        let judged = asked.judge(about, outcome);
+        let row = match self.counts.engines.get_mut(&about.id) {
+            Some(row) => row,
+            None => self.counts.engines.entry(about.id.clone()).or_insert(EngineRow {
+                engine: about.id.clone(),
+                driver: about.driver.clone(),
+                executes: about.executes,
+                ..EngineRow::default()
+            }),
+        };
+        gpu::count(row, asked.commands(), &judged, outcome);
+        let subject = self.subject.name();
+        if let Some(signature) = judged.signature(subject, &about.id) {
+            let summary = format!("{subject} against {}: {}: {}", about.id, judged.what, judged.detail);
+            self.found_over(item, signature, summary);
+        }
+        driven.losses = if outcome.lost { driven.losses + 1 } else { 0 };
+        if driven.losses == STRIKES {
+            lock(&self.shared.not_run).push(NotRun {
+                what: format!("{}, to the end", about.id),
+                why: format!("it was lost over {STRIKES} cases in a row"),
+                mend: "see its finding; the campaign went on without it".into(),
+            });
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Differences between CheckRanges or the shadow and an engine that are the engine's own, each with the rule of WebGPU that it breaks.
+//!
+//! `reference/ENGINES.md` lists them for a reader, together with those that show in no comparison. `tests/gpu_ledger.rs` replays an example, so
+//! that a line whose engine was mended is found out.
+
+use wire::{Cmd, Op};
+
+use crate::case::{Object, buffer_facts};
+
+/// How an engine and the harness part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// The engine takes what CheckRanges refuses.
+    Takes,
+    /// It refuses a range that CheckRanges accepts.
+    Refuses,
+    /// It holds other bytes than the shadow.
+    OtherBytes,
+}
+
+/// A difference.
+#[derive(Clone, Copy, Debug)]
+pub struct Difference<'a> {
+    /// What kind it is.
+    pub how: How,
+    /// The command that it is about, where it is about one.
+    pub at: Option<&'a Cmd<'a>>,
+    /// The stream.
+    pub commands: &'a [Cmd<'a>],
+    /// The object table.
+    pub objects: &'a [Object],
+}
+
+/// A tolerated difference.
+pub struct Line {
+    /// What happens; reports count it by that.
+    pub name: &'static str,
+    /// The engines: what their ids begin with.
+    pub engines: &'static [&'static str],
+    /// The versions that were seen to do it.
+    pub versions: &'static str,
+    /// The rule of WebGPU that they break.
+    pub rule: &'static str,
+    /// What kind of difference it is.
+    pub how: How,
+    /// Whether a difference of that kind is it.
+    applies: fn(&Difference<'_>) -> bool,
+}
+
+/// All of them.
+pub const LINES: [Line; 2] = [
+    Line {
+        name: "a write of 0 bytes past the buffer's end is taken",
+        engines: &["deno"],
+        versions: "deno 2.9.6 (gfx-rs/wgpu#8920; wgpu 30 refuses it)",
+        rule: "GPUQueue.writeBuffer: bufferOffset + contentsSize <= buffer.size",
+        how: How::Takes,
+        applies: writes_nothing_past_the_end,
+    },
+    Line {
+        name: "memory that a dynamic offset reaches is not zeroed",
+        engines: &["deno"],
+        versions: "deno 2.9.6 (wgpu 30 zeroes the whole buffer of such a binding)",
+        rule: "a buffer's content is zero until it is written (GPUDevice.createBuffer)",
+        how: How::OtherBytes,
+        applies: sets_a_dynamic_offset,
+    },
+];
+
+fn writes_nothing_past_the_end(difference: &Difference<'_>) -> bool {
+    let Some(cmd) = difference
+        .at
+        .filter(|cmd| cmd.op == Op::WriteBuffer && cmd.args[4] == 0)
+    else {
+        return false;
+    };
+    let buffers = buffer_facts(difference.objects);
+    let size = buffers
+        .iter()
+        .find(|buffer| buffer.id == cmd.args[0])
+        .map(|buffer| buffer.size);
+    size.is_some_and(|size| cmd.u64_at(1) > size)
+}
+
+/// Itself, or through a bundle that may.
+fn sets_a_dynamic_offset(difference: &Difference<'_>) -> bool {
+    difference.commands.iter().any(|cmd| match cmd.op {
+        Op::SetBindGroup => cmd.args[3..].iter().any(|&offset| offset > 0),
+        Op::ExecuteBundles => cmd.args[0] > 0,
+        _ => false,
+    })
+}
+
+/// The line that explains a difference of an engine.
+pub fn line(engine: &str, difference: &Difference<'_>) -> Option<&'static Line> {
+    let of_it = |line: &&Line| {
+        line.how == difference.how
+            && line.engines.iter().any(|name| engine.starts_with(name))
+            && (line.applies)(difference)
+    };
+    LINES.iter().find(of_it)
+}

@@ -1,0 +1,111 @@
+//! The lines of the ledger: an engine still does what its line says, and nothing of the like is tolerated beside it.
+
+use lockstep::case::{Object, StreamCase};
+use lockstep::gpu::engine::{self, Engine};
+use lockstep::gpu::kernels::Kernel;
+use lockstep::gpu::ledger::LINES;
+use lockstep::oracles::gpu::{Cell, Judged, replay};
+use lockstep::readers::ask;
+use lockstep::readers::native::Native;
+use rstest::rstest;
+use wire::{Kind, Op};
+
+fn object(id: u32, kind: Kind, refs: &[u32], body: &str) -> Object {
+    Object {
+        id,
+        kind,
+        refs: refs.into(),
+        body: body.into(),
+    }
+}
+
+/// A buffer of 16 bytes that is copied both ways.
+fn case(words: &[u32], data: &[u8]) -> StreamCase {
+    case_over(
+        vec![object(1, Kind::Buffer, &[], r#"{"size":16,"usage":12}"#)],
+        words,
+        data,
+    )
+}
+
+fn case_over(objects: Vec<Object>, words: &[u32], data: &[u8]) -> StreamCase {
+    StreamCase {
+        id_map: objects.iter().map(|object| (object.id, object.id)).collect(),
+        objects,
+        blob: wire::encode_blob(words, data),
+        ..StreamCase::default()
+    }
+}
+
+fn open(id: &str) -> Box<dyn Engine> {
+    engine::open(id).unwrap_or_else(|error| panic!("{error:#}"))
+}
+
+fn judge(engine: &mut dyn Engine, case: &StreamCase) -> Judged {
+    let answers = ask::case(&mut Native::default(), case, None).expect("native answers");
+    let answer = answers.stream.expect("an answer");
+    replay(engine, case, &answer).expect("it comes to CheckRanges").0
+}
+
+/// Nothing, written at 20 of 16 bytes.
+const WRITE_NOTHING: [u32; 6] = [Op::WriteBuffer as u32, 1, 20, 0, 0, 0];
+
+#[test]
+fn deno_takes_a_write_of_nothing_past_the_end() {
+    let judged = judge(open("deno").as_mut(), &case(&WRITE_NOTHING, &[]));
+    assert_eq!((judged.cell, judged.what.as_str()), (Cell::Tolerated, LINES[0].name));
+}
+
+#[rstest]
+fn the_others_refuse_it(#[values("wgpu:vulkan", "wgpu:noop", "dawn:null")] id: &str) {
+    assert_eq!(judge(open(id).as_mut(), &case(&WRITE_NOTHING, &[])).cell, Cell::Right);
+}
+
+#[test]
+fn deno_refuses_four_bytes_there() {
+    let words = [Op::WriteBuffer as u32, 1, 20, 0, 0, 4];
+    assert_eq!(judge(open("deno").as_mut(), &case(&words, &[0; 4])).cell, Cell::Right);
+}
+
+/// What a new buffer holds depends on the memory that it is given, so streams that fill theirs go before.
+#[test]
+fn deno_does_not_zero_what_a_dynamic_offset_reaches() {
+    let layout = r#"{"entries":[{"binding":0,"visibility":4,"buffer":{"type":"storage"}},{"binding":1,"visibility":4,"buffer":{"type":"uniform","hasDynamicOffset":true}}]}"#;
+    let objects = vec![
+        object(1, Kind::Buffer, &[], r#"{"size":16,"usage":140}"#),
+        object(2, Kind::Buffer, &[], r#"{"size":516,"usage":76}"#),
+        object(3, Kind::BindGroupLayout, &[], layout),
+        object(
+            4,
+            Kind::BindGroup,
+            &[3, 1, 2],
+            r#"{"entries":[{"binding":0},{"binding":1,"offset":0,"size":4}]}"#,
+        ),
+        object(5, Kind::ShaderModule, &[], &Kernel::Step.module_body()),
+        object(6, Kind::PipelineLayout, &[3], "{}"),
+        object(
+            7,
+            Kind::ComputePipeline,
+            &[6, 5],
+            r#"{"compute":{"entryPoint":"main"}}"#,
+        ),
+    ];
+    let fill = [Op::WriteBuffer as u32, 2, 0, 0, 0, 516, Op::Submit as u32];
+    let pass = [
+        &[Op::BeginComputePass as u32, Op::SetPipeline as u32, 7][..],
+        &[Op::SetBindGroup as u32, 0, 4, 1, 256, Op::Dispatch as u32, 1, 1, 1],
+        &[Op::EndPass as u32, Op::Submit as u32],
+    ];
+    let fill = case_over(objects.clone(), &fill, &[0xA5; 516]);
+    let step = case_over(objects, &pass.concat(), &[]);
+    let shows = |engine: &mut dyn Engine| {
+        (0..100).any(|_| {
+            assert_eq!(judge(engine, &fill).cell, Cell::Sound);
+            let judged = judge(engine, &step);
+            assert!(judged.cell == Cell::Sound || judged.what == LINES[1].name, "{judged:?}");
+            judged.cell == Cell::Tolerated
+        })
+    };
+    assert!(shows(open("deno").as_mut()), "deno zeroes it now: the line goes");
+    assert!(!shows(open("wgpu:vulkan").as_mut()));
+}
