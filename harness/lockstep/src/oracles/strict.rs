@@ -211,8 +211,10 @@ pub fn count(row: &mut StrictRow, said: &Said<'_>, judged: &Judged, outcome: &Ou
         Cell::Ledger => &mut row.ledger,
         Cell::NotShown => &mut row.not_shown,
     } += 1;
+    // What is an engine's own, or broke it, no host has to check.
+    let shown = ranges_accepted && !matches!(judged.cell, Cell::Ledger | Cell::NotShown);
     let refused_at = outcome.trouble.as_ref().and_then(|trouble| trouble.command);
-    if let Some((name, closed)) = refused_at.filter(|_| ranges_accepted).and_then(|at| rule(said, at)) {
+    if let Some((name, closed)) = refused_at.filter(|_| shown).and_then(|at| rule(said, at)) {
         let open = row.open.entry(name).or_default();
         open.left_open += 1;
         *(if closed {

@@ -168,12 +168,16 @@ pub(super) enum NotWritten {
 }
 
 impl Format {
+    /// Every format of the specification without extensions.
+    pub fn all() -> impl Iterator<Item = Self> {
+        FORMATS
+            .iter()
+            .flat_map(|&(block, texels, names)| names.iter().map(move |name| Format { name, block, texels }))
+    }
+
     /// The format that WebGPU calls `name`.
     pub fn named(name: &str) -> Option<Self> {
-        FORMATS.iter().find_map(|&(block, texels, names)| {
-            let name = names.iter().find(|known| **known == name)?;
-            Some(Format { name, block, texels })
-        })
+        Self::all().find(|format| format.name == name)
     }
 
     /// WebGPU's name.
@@ -206,7 +210,12 @@ impl Format {
         }
     }
 
-    /// The bytes of a block that a write into the aspect takes.
+    /// The bytes of a texel block that a write into the aspect takes (the argument's words are in wire.md section 2); `None` where the
+    /// aspect is not one of the format's, or no write reaches it.
+    pub fn bytes_written(self, aspect: u32) -> Option<u32> {
+        self.written(aspect).ok()
+    }
+
     pub(super) fn written(self, aspect: u32) -> Result<u32, NotWritten> {
         let (depth, stencil) = match self.texels {
             Texels::Color(bytes) if aspect != STENCIL_ONLY && aspect != DEPTH_ONLY => return Ok(bytes),

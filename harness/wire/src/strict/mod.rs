@@ -18,7 +18,7 @@ use draws::Bound;
 
 /// Why [`check_strict`] refuses a stream, and where (wire.md section 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("command {command} ({op}), word {word}: {} ({}): {rule}", .rule.class(), .op)]
+#[error("command {command} ({op}), word {word}: {}: {rule}", .rule.class())]
 pub struct Strict {
     /// The command's index, from 0, every command counted.
     pub command: usize,
