@@ -86,7 +86,7 @@ fn both_proofs_hold_over_generated_streams() {
         }
         strict::count(&mut row, &said, &judged, &outcome, true);
     }
-    assert!(row.sound > 3000 && row.device_only > 100 && row.right > 600, "{row:?}");
+    assert!(row.sound > 3000 && row.device_only > 50 && row.right > 1500, "{row:?}");
     assert_eq!((row.missed, row.over_refusal), (0, 0));
     for class in Class::ALL {
         assert!(classes.contains_key(&class), "no engine refused anything of {class}");
@@ -153,7 +153,7 @@ fn a_missing_rule_is_found(#[case] words: Vec<u32>, #[case] what: &str) {
 #[case::no_pipeline(drawing(&[3, 3, 1, 0, 0]), "only a device says: Draw")]
 #[case::no_vertex_buffer(drawing(&[1, 7, 3, 3, 5, 0, 0]), "only a device says: Draw")]
 #[case::viewport(drawing(&[7, 0, 0, 0x4080_0000, 0x4080_0000, 0x4000_0000, 0x4000_0000]), "only a device says: SetViewport")]
-#[case::attachments(vec![20, 0, 0, 1, 7, 21, 40], "only a device says: SetPipeline")]
+#[case::attachments(vec![20, 0, 0, 1, 7, 21, 40], "only a device says: BeginRenderPass")]
 fn what_only_a_device_says(#[case] words: Vec<u32>, #[case] what: &str) {
     let judged = judged_as(&words, None, None).expect("judged");
     assert_eq!((judged.cell, judged.what.as_str()), (Cell::DeviceOnly, what));
@@ -268,39 +268,33 @@ fn a_table_gives_its_facts() {
 /// wgpu-types' own table of formats is the reference.
 #[test]
 fn the_formats_are_those_of_wgpu_types() {
-    use wgpu::{TextureAspect, TextureFormat};
-    let (mut formats, aspects) = (
-        0,
-        [TextureAspect::All, TextureAspect::StencilOnly, TextureAspect::DepthOnly],
-    );
+    use wgpu::TextureAspect::{All, DepthOnly, StencilOnly};
+    let mut formats = 0;
     for format in Format::all() {
         let quoted = format!("\"{}\"", format.name());
-        let known: TextureFormat = serde_json::from_str(&quoted).unwrap_or_else(|_| panic!("{quoted}"));
+        let known: wgpu::TextureFormat = serde_json::from_str(&quoted).unwrap_or_else(|_| panic!("{quoted}"));
         assert_eq!(<[u32; 2]>::from(known.block_dimensions()), format.block(), "{known:?}");
-        for (aspect, known_aspect) in (1..).zip(aspects) {
-            let has = known.has_color_aspect() == (known_aspect == TextureAspect::All);
-            let bytes = known
-                .block_copy_size(Some(known_aspect))
-                .filter(|_| has || !known.has_color_aspect());
-            // A copy out of depth32float's depth is possible, and a write into it is not.
-            let written =
-                bytes.filter(|_| known_aspect == TextureAspect::StencilOnly || !known.name_begins_with_depth32());
-            assert_eq!(format.bytes_written(aspect), written, "{known:?} {known_aspect:?}");
-        }
+        let bytes = |aspect| known.block_copy_size(Some(aspect));
+        let all = known.block_copy_size(None);
+        let [color, depth, stencil] = [All, DepthOnly, StencilOnly].map(bytes);
+        // depth32float's depth is copied out of, and never written.
+        let depth = depth.filter(|_| !format.name().starts_with("depth32float"));
+        let written = match (known.has_depth_aspect(), known.has_stencil_aspect()) {
+            (false, false) => [color, None, None],
+            (true, false) => [depth, None, depth],
+            (false, true) => [all, stencil, None],
+            (true, true) => [None, stencil, depth],
+        };
+        assert_eq!(
+            [1, 2, 3].map(|aspect| format.bytes_written(aspect)),
+            written,
+            "{known:?}"
+        );
+        assert_eq!(format.bytes_written(0), format.bytes_written(1), "{known:?}");
         formats += 1;
     }
     // Color by bytes of a block 4, 9, 19, 8, 3; depth and stencil 6; BC 14, ETC2 and EAC 10, ASTC 28.
     assert_eq!(formats, 4 + 9 + 19 + 8 + 3 + 6 + 14 + 10 + 28);
-}
-
-trait Depth32 {
-    fn name_begins_with_depth32(&self) -> bool;
-}
-
-impl Depth32 for wgpu::TextureFormat {
-    fn name_begins_with_depth32(&self) -> bool {
-        matches!(self, Self::Depth32Float | Self::Depth32FloatStencil8)
-    }
 }
 
 // Bundles.

@@ -132,10 +132,7 @@ pub static STRICT: [Fault; 17] = [
         let arg = *u.choose(&[1, 2, 3, 4, 5, 12, 13, 14])?;
         set_arg(work, u, Op::WriteTexture, arg, texture_word(arg, 12))
     }),
-    fault("data-layout", |work, u| {
-        let arg = *u.choose(&[7, 8, 10, 11])?;
-        set_arg(work, u, Op::WriteTexture, arg, layout_word)
-    }),
+    fault("data-layout", data_layout),
     fault("group-index-past-limit", |work, u| {
         set_arg(work, u, Op::SetBindGroup, 0, |u| Ok(*u.choose(&[4, 8, 256])?))
     }),
@@ -683,12 +680,18 @@ fn texture_word(arg: usize, extent: usize) -> fn(&mut Unstructured<'_>) -> Resul
     }
 }
 
-/// A stride, an offset or a length of the data.
-fn layout_word(u: &mut Unstructured<'_>) -> Result<u32> {
-    match below(u, 3)? {
-        0 => Ok(*u.choose(&[0, 1, 4, LEFT_OUT, LEFT_OUT - 1, 1 << 31])?),
-        _ => Ok(4 * below(u, 16)?),
-    }
+/// Gives a WriteTexture fewer bytes, or another offset or stride.
+fn data_layout(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
+    let Some(start) = find(work, u, Op::WriteTexture)? else {
+        return Ok(false);
+    };
+    let (arg, args) = (*u.choose(&[7, 8, 10, 11])?, &mut work.draft.words[start + 1..]);
+    args[arg] = match (arg, below(u, 3)?) {
+        (7, _) => below(u, args[7] + 1)?,
+        (_, 0) => *u.choose(&[0, 1, 4, LEFT_OUT, LEFT_OUT - 1, 1 << 31])?,
+        _ => 4 * below(u, 16)?,
+    };
+    Ok(true)
 }
 
 /// Inserts a copy between textures or a write into one, of any format and dimension that the table has, with small numbers: the device
