@@ -91,11 +91,11 @@ impl Judged {
 pub fn judge(said: &Said<'_>, engine: &str, outcome: &Outcome, stop_after: Option<usize>) -> Option<Judged> {
     let trouble = outcome.trouble.as_ref();
     let broken = trouble.is_some_and(|trouble| trouble.kind == TroubleKind::Engine || trouble.command.is_none());
+    let message = trouble.map_or("", |trouble| &trouble.message);
     if outcome.lost || broken {
-        return Some(judged(Cell::NotShown, "the engine broke or refuses the table", ""));
+        return Some(judged(Cell::NotShown, "the engine broke or refuses the table", message));
     }
     let refused_at = trouble.and_then(|trouble| trouble.command).unwrap_or(usize::MAX);
-    let message = trouble.map_or("", |trouble| &trouble.message);
     match said.refusal {
         Some(strict) if refused_at == strict.command => Some(judged(Cell::Right, strict.rule.words(), message)),
         Some(strict) if refused_at > strict.command => {
@@ -161,8 +161,8 @@ pub fn rule(said: &Said<'_>, at: usize) -> Option<(String, bool)> {
 pub struct Line {
     /// What the engine's id begins with.
     pub engine: &'static str,
-    /// The rule that the engine lacks; none where it refuses what WebGPU takes.
-    pub rule: Option<Rule>,
+    /// The rules that the engine lacks; none where it refuses what WebGPU takes.
+    pub rules: &'static [Rule],
     /// The commands that it is about.
     when: fn(&Cmd<'_>, &Facts) -> bool,
     /// Why, in few words, with the versions that were seen.
@@ -170,18 +170,24 @@ pub struct Line {
 }
 
 /// The lines. Each says which versions it was seen with.
-pub static LEDGER: [Line; 2] = [
+pub static LEDGER: [Line; 3] = [
     Line {
         engine: "wgpu:",
-        rule: Some(Rule::SameSubresource),
+        rules: &[Rule::SameSubresource],
         when: |_, _| true,
         why: "wgpu 30.0.2 takes the slices of a 3d texture for subresources: it copies between different slices of one mip level",
     },
     Line {
         engine: "wgpu:",
-        rule: None,
+        rules: &[],
         when: is_empty_section,
         why: "wgpu 30.0.2's API has no empty buffer slice: it cannot set an empty vertex or index buffer",
+    },
+    Line {
+        engine: "deno",
+        rules: &[Rule::BufferCopyDst, Rule::WriteOffset, Rule::WriteRange],
+        when: |cmd, _| cmd.op == Op::WriteBuffer && cmd.args[4] == 0,
+        why: "deno 2.9.6 does not look at a write of 0 bytes (gfx-rs/wgpu #8920, mended in wgpu 30)",
     },
 ];
 
@@ -196,7 +202,11 @@ fn is_empty_section(cmd: &Cmd<'_>, facts: &Facts) -> bool {
 }
 
 fn ledger(said: &Said<'_>, engine: &str, cmd: &Cmd<'_>, rule: Option<Rule>) -> Option<&'static Line> {
-    let about = |line: &&Line| engine.starts_with(line.engine) && line.rule == rule && (line.when)(cmd, &said.facts);
+    let of_rule = |line: &Line| match rule {
+        Some(rule) => line.rules.contains(&rule),
+        None => line.rules.is_empty(),
+    };
+    let about = |line: &&Line| engine.starts_with(line.engine) && of_rule(line) && (line.when)(cmd, &said.facts);
     LEDGER.iter().find(about)
 }
 
