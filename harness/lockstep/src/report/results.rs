@@ -196,11 +196,17 @@ impl StrictRow {
         self.ledger += other.ledger;
         self.not_shown += other.not_shown;
         for (name, open) in &other.open {
-            let row = self.open.entry(name.clone()).or_default();
-            row.left_open += open.left_open;
-            row.closed += open.closed;
-            row.device_only += open.device_only;
+            self.open.entry(name.clone()).or_default().add(*open);
         }
+    }
+}
+
+impl Open {
+    /// Adds other counts.
+    pub fn add(&mut self, other: Open) {
+        self.left_open += other.left_open;
+        self.closed += other.closed;
+        self.device_only += other.device_only;
     }
 }
 
