@@ -122,11 +122,14 @@ fn over_refusal(said: &Said<'_>, engine: &str, strict: Strict, seen: bool) -> Op
     if strict.op == Op::ReadBuffer {
         return Some(judged(Cell::NotShown, "a host performs the read", ""));
     }
-    if let Some(line) = ledger(said, engine, &said.cmds[strict.command], Some(strict.rule)) {
-        return Some(judged(Cell::Ledger, line.why, strict.to_string()));
+    if !seen {
+        return None;
     }
-    let what = format!("refused {} over \"{}\" and the GPU takes it", strict.op, strict.rule);
-    seen.then(|| judged(Cell::OverRefusal, what, strict.to_string()))
+    let what = match ledger(said, engine, &said.cmds[strict.command], Some(strict.rule)) {
+        Some(line) => return Some(judged(Cell::Ledger, line.why, strict.to_string())),
+        None => format!("refused {} over \"{}\" and the GPU takes it", strict.op, strict.rule),
+    };
+    Some(judged(Cell::OverRefusal, what, strict.to_string()))
 }
 
 /// The engine refused a command that the strict check accepts.
