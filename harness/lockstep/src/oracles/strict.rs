@@ -16,6 +16,8 @@
 
 mod rest;
 
+use std::rc::Rc;
+
 use wire::{Cmd, ObjectTable, Op, Rule, Strict};
 
 use crate::case::Object;
@@ -25,20 +27,28 @@ use crate::strict::Facts;
 
 /// What the strict check says of a stream.
 pub struct Said<'a> {
-    cmds: &'a [Cmd<'a>],
+    cmds: Vec<Cmd<'a>>,
     objects: &'a [Object],
-    facts: Facts,
+    facts: Rc<Facts>,
     /// The first command that it refuses.
     pub refusal: Option<Strict>,
 }
 
 impl<'a> Said<'a> {
     /// Asks it about commands in the replayer's ids, under WebGPU's default limits.
-    pub fn of(cmds: &'a [Cmd<'a>], objects: &'a [Object]) -> Said<'a> {
-        let facts = Facts::of(objects);
-        let refusal = wire::check_strict(cmds.iter().copied(), &facts).err();
+    pub fn of(cmds: &[Cmd<'a>], objects: &'a [Object]) -> Said<'a> {
+        Said::after(None, cmds, objects)
+    }
+
+    /// The same; where the stream before was over an equal table, that table is not read again.
+    pub fn after(before: Option<&Said<'_>>, cmds: &[Cmd<'a>], objects: &'a [Object]) -> Said<'a> {
+        let facts = match before {
+            Some(before) if before.objects == objects => Rc::clone(&before.facts),
+            _ => Rc::new(Facts::of(objects)),
+        };
+        let refusal = wire::check_strict(cmds.iter().copied(), &*facts).err();
         Said {
-            cmds,
+            cmds: cmds.to_vec(),
             objects,
             facts,
             refusal,
@@ -134,7 +144,7 @@ fn over_refusal(said: &Said<'_>, engine: &str, strict: Strict, seen: bool) -> Op
 
 /// The engine refused a command that the strict check accepts.
 fn accepted(said: &Said<'_>, engine: &str, cmd: &Cmd<'_>, at: usize, message: &str) -> Judged {
-    if !rest::holds(said.cmds, at, said.objects) {
+    if !rest::holds(&said.cmds, at, said.objects) {
         return judged(Cell::DeviceOnly, device_only(cmd.op), message);
     }
     match ledger(said, engine, cmd, None) {
