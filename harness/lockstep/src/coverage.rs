@@ -7,7 +7,7 @@ use wire::{Arg, ArgKind, Context, Op, Reason};
 
 use crate::case::Stage;
 use crate::generators::edges::{FAMILIES, Family};
-use crate::generators::faults::{Fault, LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE};
+use crate::generators::faults::{Fault, LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE, STRICT};
 use crate::generators::loose::after;
 use crate::generators::rows::ROWS;
 use crate::generators::{Lane, layout, wgsl};
@@ -289,9 +289,11 @@ impl Tally {
         let by_lane = [
             (Lane::Streams, names(&MALFORMED)),
             (Lane::Streams, names(&OUT_OF_RANGE)),
+            (Lane::Streams, names(&STRICT)),
             (Lane::Streams, names(&LEFT_TO_DEVICE)),
             (Lane::Streams, ROWS.iter().map(|fault| fault.name).collect()),
             (Lane::Replays, names(&OUT_OF_RANGE)),
+            (Lane::Replays, names(&STRICT)),
             (Lane::Replays, names(&LEFT_TO_DEVICE)),
             (Lane::Layouts, layout::FAULTS.to_vec()),
             (Lane::Shaders, wgsl::FAULTS.to_vec()),

@@ -24,4 +24,5 @@ pub mod report;
 pub mod say;
 pub mod setup;
 pub mod shaders;
+pub mod strict;
 pub mod text;

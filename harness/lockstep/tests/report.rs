@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use lockstep::ledger::LedgerRow;
 use lockstep::report::results::{
-    Comparison, Coverage, EngineRow, FindingRow, GpuTable, Grid, Lane, Msl, NotRun, RESULTS_FORMAT, Results,
+    Comparison, Coverage, EngineRow, FindingRow, GpuTable, Grid, Lane, Msl, NotRun, Open, RESULTS_FORMAT, Results,
+    StrictRow,
 };
 use lockstep::report::{figures, html, terminal, write_html, write_json};
 use serde_json::Value;
@@ -122,7 +123,34 @@ fn vulkan() -> EngineRow {
             ("viewport", 9),
             ("scissor", 3),
         ]),
+        strict: StrictRow {
+            sound: 5_903,
+            device_only: 118,
+            missed: 1,
+            right: 3_187,
+            over_refusal: 0,
+            ledger: 23,
+            not_shown: 77,
+            open: open_rules(),
+        },
     }
+}
+
+/// Two rules that the strict check closes and one that it does not, and so many more that the terminal leaves some out.
+fn open_rules() -> BTreeMap<String, Open> {
+    let open = |left_open, closed| Open {
+        left_open,
+        closed,
+        device_only: left_open - closed,
+    };
+    let mut rules: BTreeMap<String, Open> = (1..=15).map(|i| (format!("rule {i}"), open(i, i))).collect();
+    rules.insert("copyBufferToBuffer: source is not destination".into(), open(611, 611));
+    rules.insert(
+        "draw: (firstInstance + instanceCount - 1) * arrayStride + lastStride <= vertex buffer size".into(),
+        open(288, 288),
+    );
+    rules.insert("only a device says: BeginRenderPass".into(), open(118, 0));
+    rules
 }
 
 fn noop() -> EngineRow {
@@ -246,6 +274,7 @@ fn clean() -> Results {
         lost: 0,
         ..vulkan().table
     };
+    results.engines[0].strict.missed = 0;
     results
         .comparisons
         .iter_mut()

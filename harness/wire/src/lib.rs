@@ -9,6 +9,8 @@
 //! 2. [`remap_reads`] checks it and translates its ids (section 3). [`decode`] and [`commands`] give its commands.
 //! 3. [`check_ranges`] holds them against the sizes of buffers (section 5), [`check_reads`] the reads against buffers
 //!    and window (section 6).
+//! 4. [`check_strict`], where it wants to know more before it replays, against all that WebGPU would refuse over memory
+//!    (section 8).
 //!
 //! [`split_descriptor`] and [`remap_descriptor`] do the same for the objects that the guest creates, and
 //! [`remap_bundle`] for the words in a render bundle (section 7). [`layout`] is the table of opcodes as data.
@@ -37,6 +39,7 @@ mod reader;
 mod reads;
 mod reason;
 mod remap;
+mod strict;
 mod word_enum;
 
 pub use blob::{Blob, BlobError, encode_blob};
@@ -51,6 +54,10 @@ pub use ranges::{RangeRefusal, check_ranges};
 pub use reads::{BufferInfo, ReadRefusal, check_reads};
 pub use reason::Reason;
 pub use remap::{Read, remap, remap_bundle, remap_reads};
+pub use strict::{
+    BufferFacts, Class, Dimension, DynamicBuffer, Format, Limits, ObjectTable, Rule, Strict, TextureFacts,
+    VertexBufferLayout, check_strict, check_strict_bundle,
+};
 
 /// The version of the format, in a blob's header (section 1).
 pub const STREAM_VERSION: u32 = 4;

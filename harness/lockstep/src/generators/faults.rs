@@ -1,7 +1,7 @@
 //! Faults: each aims at one rule of wire.md, or at one of a device's, at a place that the bytes choose.
 
 use arbitrary::{Result, Unstructured};
-use wire::{Arg, ArgKind, Context, Kind, MAX_SAFE_INTEGER, Op};
+use wire::{Arg, ArgKind, Context, Kind, LEFT_OUT, MAX_SAFE_INTEGER, Op};
 
 use super::loose::{after, command};
 use super::proper::Draft;
@@ -93,13 +93,58 @@ pub static OUT_OF_RANGE: [Fault; 10] = [
     }),
 ];
 
-/// Faults that wire.md section 5 leaves to the device.
-pub static LEFT_TO_DEVICE: [Fault; 7] = [
+/// Faults that the strict check of wire.md section 8 refuses, most of the time, and section 5 leaves to the device: some for each class.
+pub static STRICT: [Fault; 17] = [
+    fault("vertex-buffer-range", |work, u| {
+        set_section(work, u, Op::SetVertexBuffer, 1, 2)
+    }),
+    fault("index-buffer-range", |work, u| {
+        set_section(work, u, Op::SetIndexBuffer, 0, 2)
+    }),
+    fault("draw-past-end", |work, u| {
+        let arg = below(u, 4)? as usize;
+        set_arg(work, u, Op::Draw, arg, edge)
+    }),
+    fault("draw-indexed-past-end", |work, u| {
+        let arg = *u.choose(&[0, 1, 2, 4])?;
+        set_arg(work, u, Op::DrawIndexed, arg, edge)
+    }),
+    fault("dynamic-offset", set_dynamic_offset),
+    fault("dynamic-offset-count", dynamic_offset_count),
     fault("misaligned", misaligned),
+    fault("wrong-usage", wrong_usage),
     fault("copy-onto-itself", copy_onto_itself),
+    fault("copy-texture-onto-itself", copy_texture_onto_itself),
+    fault("texture-copy", |work, u| {
+        insert_texture_call(work, u, Op::CopyTextureToTexture)
+    }),
+    fault("texture-write", |work, u| {
+        insert_texture_call(work, u, Op::WriteTexture)
+    }),
+    fault("texture-extent-of-copy", |work, u| {
+        let arg = 1 + below(u, 14)? as usize;
+        match arg {
+            6 => Ok(false),
+            _ => set_arg(work, u, Op::CopyTextureToTexture, arg, texture_word(arg, 12)),
+        }
+    }),
+    fault("texture-extent-of-write", |work, u| {
+        let arg = *u.choose(&[1, 2, 3, 4, 5, 12, 13, 14])?;
+        set_arg(work, u, Op::WriteTexture, arg, texture_word(arg, 12))
+    }),
+    fault("data-layout", data_layout),
     fault("group-index-past-limit", |work, u| {
         set_arg(work, u, Op::SetBindGroup, 0, |u| Ok(*u.choose(&[4, 8, 256])?))
     }),
+    fault("vertex-slot-past-limit", |work, u| {
+        set_arg(work, u, Op::SetVertexBuffer, 0, |u| {
+            Ok(*u.choose(&[8, 9, 31, 32, u32::MAX])?)
+        })
+    }),
+];
+
+/// Faults that only a device refuses.
+pub static LEFT_TO_DEVICE: [Fault; 4] = [
     fault("no-pipeline", no_pipeline),
     fault("wrong-kind", wrong_kind),
     fault("freed-id", freed_id),
@@ -205,17 +250,22 @@ fn unknown_op(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Inserts a command where it may not stand, whole or not: the place is what it is refused for.
-fn wrong_context(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
+/// Where a command may be put in, and the context there.
+fn places(draft: &Draft) -> Vec<(usize, Context)> {
     let mut places = vec![(0, Context::Outside)];
     let mut context = Context::Outside;
-    let commands = commands(&work.draft);
+    let commands = commands(draft);
     for (index, &(_, op)) in commands.iter().enumerate() {
         context = after(context, op);
-        let next = commands.get(index + 1).map_or(work.draft.words.len(), |cmd| cmd.0);
+        let next = commands.get(index + 1).map_or(draft.words.len(), |cmd| cmd.0);
         places.push((next, context));
     }
-    let (at, context) = *u.choose(&places)?;
+    places
+}
+
+/// Inserts a command where it may not stand, whole or not: the place is what it is refused for.
+fn wrong_context(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
+    let (at, context) = *u.choose(&places(&work.draft))?;
     let wrong: Vec<Op> = Op::ALL.into_iter().filter(|op| !op.allowed_in(context)).collect();
     let op = *u.choose(&wrong)?;
     let mut inserted = Draft {
@@ -495,20 +545,26 @@ fn no_map_read(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
 }
 
 fn misaligned(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
-    const OFFSETS: [(Op, usize); 5] = [
+    const OFFSETS: [(Op, usize); 9] = [
         (Op::WriteBuffer, 1),
         (Op::CopyBufferToBuffer, 1),
+        (Op::CopyBufferToBuffer, 4),
+        (Op::CopyBufferToBuffer, 6),
         (Op::DispatchIndirect, 1),
         (Op::DrawIndirect, 1),
+        (Op::DrawIndexedIndirect, 1),
         (Op::SetVertexBuffer, 2),
+        (Op::SetIndexBuffer, 2),
     ];
     let (op, arg) = *u.choose(&OFFSETS)?;
     let Some(start) = find(work, u, op)? else {
         return Ok(false);
     };
     let offset = &mut work.draft.words[start + 1 + arg];
+    // An index buffer from a multiple of 2 on is right for uint16, and wgpu 30.0.2 panics over it.
+    let step = if op == Op::SetIndexBuffer { 1 } else { 2 };
     // Downwards where that is possible, so that the range stays inside.
-    *offset = if *offset >= 4 { *offset - 2 } else { *offset + 2 };
+    *offset = if *offset >= 4 { *offset - step } else { *offset + step };
     Ok(true)
 }
 
@@ -519,6 +575,167 @@ fn copy_onto_itself(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
     let args = &mut work.draft.words[start + 1..];
     (args[3], args[4]) = (args[0], args[1]);
     Ok(true)
+}
+
+/// A count or a first element: small, or where a sum passes 2^32.
+fn edge(u: &mut Unstructured<'_>) -> Result<u32> {
+    match below(u, 2)? {
+        0 => below(u, 64),
+        _ => Ok(*u.choose(&[1 << 16, 1 << 30, 1 << 31, u32::MAX - 1, u32::MAX])?),
+    }
+}
+
+/// Moves what a command sets of a vertex or index buffer: to its end, about it, far past it, or to a size that it has not.
+fn set_section(work: &mut Work, u: &mut Unstructured<'_>, op: Op, id: usize, offset: usize) -> Result<bool> {
+    let Some(start) = find(work, u, op)? else {
+        return Ok(false);
+    };
+    let args = &mut work.draft.words[start + 1..];
+    let buffer = work.world.buffers.iter().find(|buffer| buffer.id == args[id]);
+    let size = buffer.map_or(64, |buffer| buffer.size);
+    let about = |u: &mut Unstructured<'_>| Ok(4 * below(u, size / 4 + 2)?);
+    match below(u, 4)? {
+        0 => args[offset] = size,
+        1 => args[offset] = about(u)?,
+        2 => args[offset + 2] = about(u)?,
+        _ => args[offset + 1] = 1,
+    }
+    Ok(true)
+}
+
+/// Gives a dynamic offset another value.
+fn set_dynamic_offset(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
+    let with_offset = |&(start, op): &(usize, Op)| op == Op::SetBindGroup && work.draft.words[start + 3] > 0;
+    let starts: Vec<usize> = commands(&work.draft)
+        .iter()
+        .filter(|cmd| with_offset(cmd))
+        .map(|cmd| cmd.0)
+        .collect();
+    if starts.is_empty() {
+        return Ok(false);
+    }
+    let at = *u.choose(&starts)? + 4;
+    work.draft.words[at] = *u.choose(&[4, 128, 256, 512, 768, 1 << 31, u32::MAX, u32::MAX - 255])?;
+    Ok(true)
+}
+
+/// Gives a SetBindGroup a dynamic offset more, or takes one away.
+fn dynamic_offset_count(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
+    let Some(start) = find(work, u, Op::SetBindGroup)? else {
+        return Ok(false);
+    };
+    let (count, words) = (start + 3, &mut work.draft.words);
+    if words[count] > 0 && once_in(u, 2)? {
+        words[count] -= 1;
+        words.remove(count + 1);
+    } else {
+        words[count] += 1;
+        words.insert(count + 1, 0);
+    }
+    Ok(true)
+}
+
+/// Has a command take another buffer or texture, which may lack the usage that it needs.
+fn wrong_usage(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
+    const NEEDED: [(Op, usize, Kind); 12] = [
+        (Op::WriteBuffer, 0, Kind::Buffer),
+        (Op::CopyBufferToBuffer, 0, Kind::Buffer),
+        (Op::CopyBufferToBuffer, 3, Kind::Buffer),
+        (Op::SetVertexBuffer, 1, Kind::Buffer),
+        (Op::SetIndexBuffer, 0, Kind::Buffer),
+        (Op::DrawIndirect, 0, Kind::Buffer),
+        (Op::DrawIndexedIndirect, 0, Kind::Buffer),
+        (Op::DispatchIndirect, 0, Kind::Buffer),
+        (Op::ReadBuffer, 0, Kind::Buffer),
+        (Op::CopyTextureToTexture, 0, Kind::Texture),
+        (Op::CopyTextureToTexture, 6, Kind::Texture),
+        (Op::WriteTexture, 0, Kind::Texture),
+    ];
+    let (op, arg, kind) = *u.choose(&NEEDED)?;
+    let others = work.world.ids(&[kind]);
+    let Some(start) = find(work, u, op)?.filter(|_| !others.is_empty()) else {
+        return Ok(false);
+    };
+    work.draft.words[start + 1 + arg] = *u.choose(&others)?;
+    Ok(true)
+}
+
+fn copy_texture_onto_itself(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
+    let Some(start) = find(work, u, Op::CopyTextureToTexture)? else {
+        return Ok(false);
+    };
+    let args = &mut work.draft.words[start + 1..];
+    // The mip level, the origin and the aspect with it now and then.
+    let many = if once_in(u, 2)? { 6 } else { 1 };
+    args.copy_within(0..many, 6);
+    Ok(true)
+}
+
+/// Another word for an argument of a texture copy or write whose extent begins at `extent`.
+fn texture_word(arg: usize, extent: usize) -> fn(&mut Unstructured<'_>) -> Result<u32> {
+    match arg % 6 {
+        5 if arg < extent => |u| below(u, 4),
+        _ => |u| match below(u, 4)? {
+            0 => edge(u),
+            _ => below(u, 6),
+        },
+    }
+}
+
+/// Gives a WriteTexture fewer bytes, or another offset or stride.
+fn data_layout(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
+    let Some(start) = find(work, u, Op::WriteTexture)? else {
+        return Ok(false);
+    };
+    let (arg, args) = (*u.choose(&[7, 8, 10, 11])?, &mut work.draft.words[start + 1..]);
+    args[arg] = match (arg, below(u, 3)?) {
+        (7, _) => below(u, args[7] + 1)?,
+        (_, 0) => *u.choose(&[0, 1, 4, LEFT_OUT, LEFT_OUT - 1, 1 << 31])?,
+        _ => 4 * below(u, 16)?,
+    };
+    Ok(true)
+}
+
+/// Inserts a copy between textures or a write into one, of any format and dimension that the table has, with small numbers: the device
+/// takes some.
+fn insert_texture_call(work: &mut Work, u: &mut Unstructured<'_>, op: Op) -> Result<bool> {
+    let textures = work.world.ids(&[Kind::Texture]);
+    if textures.is_empty() {
+        return Ok(false);
+    }
+    let places: Vec<usize> = places(&work.draft)
+        .iter()
+        .filter(|place| op.allowed_in(place.1))
+        .map(|place| place.0)
+        .collect();
+    let mut call = vec![op as u32];
+    place_texture(&textures, u, &mut call)?;
+    if op == Op::CopyTextureToTexture {
+        match once_in(u, 4)? {
+            true => call.extend_from_within(1..7),
+            false => place_texture(&textures, u, &mut call)?,
+        }
+    } else {
+        let rows = 1 + below(u, 12)?;
+        let (at, length) = (work.draft.data.len() as u32, 64 * rows);
+        work.draft.data.extend((0..length).map(|byte| byte as u8));
+        let (stride, height) = (*u.choose(&[32, 64, 128, LEFT_OUT])?, *u.choose(&[1, 4, 8, LEFT_OUT])?);
+        call.extend([at, length, 4 * below(u, 3)?, 0, stride, height]);
+    }
+    call.extend([*u.choose(&[1, 2, 4, 8])?, *u.choose(&[1, 2, 4, 8])?, below(u, 4)?]);
+    let at = *u.choose(&places)?;
+    work.draft.words.splice(at..at, call);
+    Ok(true)
+}
+
+/// A texture, a mip level, an origin and an aspect, mostly the first, at 0 and all.
+fn place_texture(textures: &[u32], u: &mut Unstructured<'_>, call: &mut Vec<u32>) -> Result<()> {
+    let small = |u: &mut Unstructured<'_>| if once_in(u, 4)? { below(u, 4) } else { Ok(0) };
+    call.push(*u.choose(textures)?);
+    for _ in 0..5 {
+        call.push(small(u)?);
+    }
+    Ok(())
 }
 
 fn no_pipeline(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {

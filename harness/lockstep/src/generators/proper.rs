@@ -369,6 +369,9 @@ fn bind_render(u: &mut Unstructured<'_>, world: &World, render: Render, draft: &
         let size = if once_in(u, 2)? { 0 } else { vertex.size };
         draft.push(Op::SetVertexBuffer, &[0, vertex.id, 0, 0, size, 0]);
     }
+    if let Some(corners) = render.corners {
+        draft.push(Op::SetVertexBuffer, &[1, corners.id, 0, 0, 0, 0]);
+    }
     if let Some(index) = world.index {
         let size = if once_in(u, 2)? { 0 } else { index.size };
         draft.push(Op::SetIndexBuffer, &[index.id, 1 + below(u, 2)?, 0, 0, size, 0]);

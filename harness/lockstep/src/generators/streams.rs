@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::faults::{Fault, LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE, Work};
+use super::faults::{Fault, LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE, STRICT, Work};
 use super::loose::loose;
 use super::proper::{Draft, WINDOW, proper};
 use super::rows::break_table;
@@ -25,6 +25,7 @@ pub fn stream_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
         let from: &[Fault] = match below(u, 6)? {
             0..=2 => &MALFORMED,
             3 | 4 => &OUT_OF_RANGE,
+            _ if once_in(u, 2)? => &STRICT,
             _ => &LEFT_TO_DEVICE,
         };
         put(&mut work, u, from, &mut faults)?;
@@ -53,8 +54,9 @@ pub fn replay_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
     let (mut work, host) = translated(u, world, draft, 0)?;
     let mut faults = Vec::new();
     match below(u, 8)? {
-        0..=3 => {}
-        4..=6 => put(&mut work, u, &OUT_OF_RANGE, &mut faults)?,
+        0..=2 => {}
+        3 | 4 => put(&mut work, u, &OUT_OF_RANGE, &mut faults)?,
+        5 | 6 => put(&mut work, u, &STRICT, &mut faults)?,
         _ => put(&mut work, u, &LEFT_TO_DEVICE, &mut faults)?,
     }
     let blob = wire::encode_blob(&work.draft.words, &work.draft.data);

@@ -42,6 +42,9 @@ pub const DYNAMIC_STEP: u32 = 256;
 /// Offsets that the uniform buffer has room for.
 pub const DYNAMIC_OFFSETS: u32 = 2;
 
+/// Vertices that a direct draw of a proper stream reads at most: 7 from the fourth on.
+pub const VERTICES: u32 = 11;
+
 /// A buffer of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer {
@@ -84,6 +87,8 @@ pub struct Render {
     pub group: Option<u32>,
     /// The vertex buffer of one u32 an instance.
     pub vertex: Option<Buffer>,
+    /// The vertex buffer of one u32 a vertex, in slot 1, which no shader looks at.
+    pub corners: Option<Buffer>,
     /// A bundle that draws with it.
     pub bundle: u32,
 }
@@ -298,29 +303,38 @@ fn render(world: &mut World, u: &mut Unstructured<'_>, kernel: Kernel, uniform: 
         true => Some(world.buffer(4 + 4 * below(u, 12)?, VERTEX | COPY_SRC | COPY_DST)),
         false => None,
     };
+    let corners = match instance && once_in(u, 2)? {
+        true => Some(world.buffer(4 * VERTICES + 4 * below(u, 8)?, VERTEX | COPY_SRC | COPY_DST)),
+        false => None,
+    };
     let module = world.module(kernel);
     let pipeline_layout = world.add(Kind::PipelineLayout, &layouts, "{}");
     let pipeline = world.add(
         Kind::RenderPipeline,
         &[pipeline_layout, module, module],
-        pipeline_body(instance, world.depth),
+        pipeline_body(instance, corners.is_some(), world.depth),
     );
-    let bundle = bundle(world, u, pipeline, group, vertex)?;
+    let bundle = bundle(world, u, pipeline, group, [vertex, corners])?;
     world.renders.push(Render {
         pipeline,
         group,
         vertex,
+        corners,
         bundle,
     });
     Ok(())
 }
 
-fn pipeline_body(instance: bool, depth: Option<Depth>) -> String {
-    let buffers = match instance {
-        true => {
-            r#","buffers":[{"arrayStride":4,"stepMode":"instance","attributes":[{"format":"uint32","offset":0,"shaderLocation":0}]}]"#
-        }
+fn pipeline_body(instance: bool, corners: bool, depth: Option<Depth>) -> String {
+    let corners = match corners {
+        true => r#",{"arrayStride":4,"attributes":[{"format":"uint32","offset":0,"shaderLocation":1}]}"#,
         false => "",
+    };
+    let buffers = match instance {
+        true => format!(
+            r#","buffers":[{{"arrayStride":4,"stepMode":"instance","attributes":[{{"format":"uint32","offset":0,"shaderLocation":0}}]}}{corners}]"#
+        ),
+        false => String::new(),
     };
     let state = |depth: Depth| {
         let format = depth.format();
@@ -339,7 +353,7 @@ fn bundle(
     u: &mut Unstructured<'_>,
     pipeline: u32,
     group: Option<u32>,
-    vertex: Option<Buffer>,
+    vertex: [Option<Buffer>; 2],
 ) -> Result<u32> {
     let mut refs = vec![pipeline];
     let mut words = vec![Op::SetPipeline as u32, 1];
@@ -350,8 +364,9 @@ fn bundle(
     if let Some(group) = group {
         words.extend([Op::SetBindGroup as u32, 0, position(group), 1, DYNAMIC_STEP]);
     }
-    if let Some(vertex) = vertex {
-        words.extend([Op::SetVertexBuffer as u32, 0, position(vertex.id), 0, 0, 0, 0]);
+    for (slot, vertex) in (0..).zip(vertex) {
+        let Some(vertex) = vertex else { continue };
+        words.extend([Op::SetVertexBuffer as u32, slot, position(vertex.id), 0, 0, 0, 0]);
     }
     words.extend([Op::Draw as u32, 3, 1, 0, 0]);
     if let Some(index) = world.index.filter(|_| below(u, 2) == Ok(1)) {
@@ -390,6 +405,9 @@ fn bystanders(world: &mut World, u: &mut Unstructured<'_>, uniform: Buffer) -> R
     }
     if once_in(u, 4)? {
         attachments(world, u)?;
+    }
+    if once_in(u, 4)? {
+        copies(world, u)?;
     }
     if once_in(u, 4)? {
         pipelines(world);
@@ -448,6 +466,27 @@ fn attachments(world: &mut World, u: &mut Unstructured<'_>) -> Result<()> {
     for format in ["rgba8unorm", format] {
         let texture = world.texture(format, 8, 8, usage);
         world.view(texture);
+    }
+    Ok(())
+}
+
+/// Textures to copy between, of every dimension, with layers, mip levels and aspects.
+fn copies(world: &mut World, u: &mut Unstructured<'_>) -> Result<()> {
+    const TEXTURES: [&str; 10] = [
+        r#""size":[8,8,3],"mipLevelCount":3,"format":"r32uint""#,
+        r#""size":[8,4,4],"mipLevelCount":2,"format":"r32uint","dimension":"3d""#,
+        r#""size":[16],"format":"r32uint","dimension":"1d""#,
+        r#""size":[8,8],"format":"rgba8unorm""#,
+        r#""size":[8,8,2],"format":"rgba8unorm-srgb""#,
+        r#""size":[4,4],"format":"rgba16float""#,
+        r#""size":[8,8,2],"format":"depth24plus-stencil8""#,
+        r#""size":[4,4],"format":"depth16unorm""#,
+        r#""size":[4,4],"mipLevelCount":2,"format":"stencil8""#,
+        r#""size":[4,4],"format":"depth32float""#,
+    ];
+    for _ in 0..3 {
+        let (texture, usage) = (*u.choose(&TEXTURES)?, texture_usage::COPIES);
+        world.add(Kind::Texture, &[], format!(r#"{{{texture},"usage":{usage}}}"#));
     }
     Ok(())
 }

@@ -1,10 +1,11 @@
 //! Oracles for fuzz targets: what must hold for any bytes, without a second process or a GPU.
 //!
-//! **Catch** a panic, work past the words, Decode and Remap that disagree, an answer that is none of PROTOCOL.md, `mslmap` against
-//! the slot model. **Do not catch** a rule that both Decode and Remap have wrong: the campaign's other readers do.
+//! **Catch** a panic, work past the words, Decode and Remap that disagree, a strict check that lets through what CheckRanges refuses, an
+//! answer that is none of PROTOCOL.md, `mslmap` against the slot model. **Do not catch** a rule that both Decode and Remap have wrong:
+//! the campaign's other readers do.
 
 use arbitrary::Unstructured;
-use wire::Blob;
+use wire::{Blob, Cmd, ObjectTable};
 
 use super::slots;
 use crate::case::StreamCase;
@@ -15,6 +16,7 @@ use crate::readers::layouts::LayoutReader;
 use crate::readers::native::Native;
 use crate::readers::slot_model::SlotModel;
 use crate::readers::slot_upstream::SlotUpstream;
+use crate::strict::{Facts, check_bundles};
 
 /// Any bytes as a blob, with the table and the grants of a raw case. Panics when something does not hold.
 pub fn blob(bytes: &[u8]) {
@@ -51,6 +53,23 @@ fn check_stream(case: &StreamCase) {
         decoded.is_err() || words == blob.words,
         "Remap under the identity changes nothing"
     );
+    if let Ok(cmds) = decoded {
+        check_ranges(&cmds, case);
+    }
+}
+
+/// wire.md section 8: the class `range` is "everything of section 5".
+fn check_ranges(cmds: &[Cmd<'_>], case: &StreamCase) {
+    let facts = Facts::of(&case.objects);
+    let size = |id| facts.buffer(id).map(|buffer| buffer.size);
+    let ranges = wire::check_ranges(cmds.iter().copied(), size, 0).err();
+    let strict = wire::check_strict(cmds.iter().copied(), &facts).err();
+    if let Some(ranges) = ranges {
+        let strict = strict.expect("CheckRanges refuses the stream").command;
+        assert!(strict <= ranges.command, "the strict check refuses it there or before");
+    }
+    // A table of any shape: no more is asked than that nothing panics.
+    let _ = check_bundles(&case.objects);
 }
 
 /// Any bytes as the layout generator's choices. Panics when `mslmap` parts from the slot model or from wgpu-hal's own function.

@@ -5,6 +5,7 @@ pub mod gpu;
 pub mod msl;
 pub mod slots;
 pub mod streams;
+pub mod strict;
 
 /// How one aspect of one case came out between two readers.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -137,6 +137,8 @@ pub struct EngineRow {
     pub tolerated: BTreeMap<String, u64>,
     /// Over accepted streams: the GPU's refusals that section 5 of wire.md leaves to the device, by what they were about.
     pub left_to_device: BTreeMap<String, u64>,
+    /// The strict check.
+    pub strict: StrictRow,
 }
 
 impl EngineRow {
@@ -150,6 +152,64 @@ impl EngineRow {
         self.table.add(&other.table);
         add_counts(&mut self.tolerated, &other.tolerated);
         add_counts(&mut self.left_to_device, &other.left_to_device);
+        self.strict.add(&other.strict);
+    }
+}
+
+/// What `check_strict` (wire.md section 8) said against what the GPU did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StrictRow {
+    /// Accepted; no error.
+    pub sound: u64,
+    /// Accepted; an error that only a device gives.
+    pub device_only: u64,
+    /// Accepted; an error over memory. A finding.
+    pub missed: u64,
+    /// Refused; an error at that command.
+    pub right: u64,
+    /// Refused; no error. A finding.
+    pub over_refusal: u64,
+    /// The two part, and a line of the ledger says why.
+    pub ledger: u64,
+    /// Nothing is shown.
+    pub not_shown: u64,
+    /// What a host still has to check: over streams that CheckRanges accepts, the GPU's refusals by WebGPU rule.
+    pub open: BTreeMap<String, Open>,
+}
+
+/// The GPU's refusals by one rule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Open {
+    /// All of them: CheckRanges leaves them open.
+    pub left_open: u64,
+    /// Of these, in streams that `check_strict` refuses there or before.
+    pub closed: u64,
+    /// Of these, those that only a device (or wgpu's noop backend) says.
+    pub device_only: u64,
+}
+
+impl StrictRow {
+    /// Adds another worker's counts.
+    pub fn add(&mut self, other: &StrictRow) {
+        self.sound += other.sound;
+        self.device_only += other.device_only;
+        self.missed += other.missed;
+        self.right += other.right;
+        self.over_refusal += other.over_refusal;
+        self.ledger += other.ledger;
+        self.not_shown += other.not_shown;
+        for (name, open) in &other.open {
+            self.open.entry(name.clone()).or_default().add(*open);
+        }
+    }
+}
+
+impl Open {
+    /// Adds other counts.
+    pub fn add(&mut self, other: Open) {
+        self.left_open += other.left_open;
+        self.closed += other.closed;
+        self.device_only += other.device_only;
     }
 }
 

@@ -3,13 +3,15 @@
 use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
 
 use super::figures::{Tone, by_count, cases, count, percent, plain, rate, span, thousands, verdict};
-use super::results::{Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Results};
+use super::results::{Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Open, Results, StrictRow};
 use crate::ledger::LedgerRow;
 
 /// Columns that the summary keeps to; a command to copy may be longer.
 const WIDTH: usize = 100;
 /// Names listed of what no case reached.
 const NAMES: usize = 8;
+/// Rules listed that a host still has to check.
+const RULES: usize = 16;
 /// Findings listed; the report on disk has them all.
 const FINDINGS: usize = 20;
 /// The meaning of the GPU table's cells.
@@ -40,6 +42,7 @@ pub fn summary(results: &Results, color: bool) -> String {
     section(&mut out, paint, "Ledger", ledger(&results.ledger, paint));
     section(&mut out, paint, "MSL", msl(results, paint));
     section(&mut out, paint, "GPU", gpu(&results.engines, paint));
+    section(&mut out, paint, "Strict check", strict(&results.engines, paint));
     section(&mut out, paint, "Coverage", coverage(&results.coverage.grids, paint));
     section(&mut out, paint, "Not run", not_run(&results.not_run, paint));
     section(&mut out, paint, "Findings", findings(&results.findings, paint));
@@ -304,6 +307,76 @@ fn two_by_two(engine: &EngineRow, paint: Paint) -> Vec<String> {
         ],
         "lrlrlrl",
     )
+}
+
+/// What `check_strict` said against each engine, and what a host still has to check.
+fn strict(engines: &[EngineRow], paint: Paint) -> Vec<String> {
+    let replayed: Vec<&EngineRow> = engines.iter().filter(|engine| engine.replays > 0).collect();
+    if replayed.is_empty() {
+        return Vec::new();
+    }
+    let titles = [
+        "",
+        "sound",
+        "device only",
+        "missed",
+        "right",
+        "over-refused",
+        "ledger",
+        "not shown",
+    ];
+    let row = |engine: &&EngineRow| {
+        let row = &engine.strict;
+        vec![
+            fit(&engine.engine, 28),
+            thousands(row.sound),
+            thousands(row.device_only),
+            paint.unwanted(row.missed),
+            thousands(row.right),
+            paint.unwanted(row.over_refusal),
+            thousands(row.ledger),
+            thousands(row.not_shown),
+        ]
+    };
+    let titles = titles.map(|title| paint.faint(title)).to_vec();
+    let mut lines = table(std::iter::once(titles).chain(replayed.iter().map(row)), "lrrrrrrr");
+    let mut all = StrictRow::default();
+    replayed.iter().for_each(|engine| all.add(&engine.strict));
+    if !all.open.is_empty() {
+        lines.push(String::new());
+        lines.extend(still_to_check(&all, paint));
+    }
+    lines
+}
+
+fn still_to_check(all: &StrictRow, paint: Paint) -> Vec<String> {
+    let titles = [
+        "what a host still has to check",
+        "left by CheckRanges",
+        "closed",
+        "device only",
+    ];
+    let numbers = |name: String, open: Open| {
+        let counts = [open.left_open, open.closed, open.device_only].map(thousands);
+        std::iter::once(name).chain(counts).collect::<Vec<_>>()
+    };
+    let mut rules: Vec<(&String, &Open)> = all.open.iter().collect();
+    rules.sort_by_key(|(_, open)| std::cmp::Reverse(open.left_open));
+    let sum = |open: &mut dyn Iterator<Item = &Open>| {
+        open.fold(Open::default(), |mut sum, open| {
+            sum.add(*open);
+            sum
+        })
+    };
+    let titles = std::iter::once(titles.map(|title| paint.faint(title)).to_vec());
+    let shown = rules
+        .iter()
+        .take(RULES)
+        .map(|(name, open)| numbers(fit(name, 54), **open));
+    let (more, rest) = (rules.len().saturating_sub(RULES), rules.iter().skip(RULES));
+    let rest = (more > 0).then(|| numbers(format!("{more} more rules"), sum(&mut rest.map(|rule| rule.1))));
+    let whole = numbers("all of it".into(), sum(&mut all.open.values()));
+    table(titles.chain(shown).chain(rest).chain([whole]), "lrrr")
 }
 
 fn coverage(grids: &[Grid], paint: Paint) -> Vec<String> {

@@ -9,4 +9,6 @@ mod ranges;
 mod reads;
 mod remap;
 mod samples;
+mod strict;
+mod strict_properties;
 mod table;
