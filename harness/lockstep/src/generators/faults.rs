@@ -103,11 +103,11 @@ pub static STRICT: [Fault; 17] = [
     }),
     fault("draw-past-end", |work, u| {
         let arg = below(u, 4)? as usize;
-        set_arg(work, u, Op::Draw, arg, edge)
+        set_arg(work, u, Op::Draw, arg, if arg < 2 { many } else { edge })
     }),
     fault("draw-indexed-past-end", |work, u| {
         let arg = *u.choose(&[0, 1, 2, 4])?;
-        set_arg(work, u, Op::DrawIndexed, arg, edge)
+        set_arg(work, u, Op::DrawIndexed, arg, if arg < 2 { many } else { edge })
     }),
     fault("dynamic-offset", set_dynamic_offset),
     fault("dynamic-offset-count", dynamic_offset_count),
@@ -577,7 +577,12 @@ fn copy_onto_itself(work: &mut Work, u: &mut Unstructured<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// A count or a first element: small, or where a sum passes 2^32.
+/// A count of vertices, indices or instances. A draw without a vertex buffer takes any, and a software driver draws them all.
+fn many(u: &mut Unstructured<'_>) -> Result<u32> {
+    below(u, 200)
+}
+
+/// A first element or a place: small, or where a sum passes 2^32.
 fn edge(u: &mut Unstructured<'_>) -> Result<u32> {
     match below(u, 2)? {
         0 => below(u, 64),
