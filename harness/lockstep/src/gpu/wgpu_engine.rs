@@ -142,7 +142,10 @@ impl WgpuEngine {
                 self.renew(gpu);
             }
             Err(why) => {
-                outcomes.push(broken(&why, true));
+                // It may also hang over giving the device back.
+                if outcomes.len() - before < requests.len() {
+                    outcomes.push(broken(&why, true));
+                }
                 self.open_anew();
             }
         }
