@@ -7,6 +7,7 @@ use crate::generators::{Lane, STREAMS_PER_WORLD};
 use crate::gpu::Outcome;
 use crate::gpu::engine::{Engine, EngineId, Request};
 use crate::oracles::gpu::{self, Asked};
+use crate::oracles::strict::{self, Said};
 use crate::readers::answer::StreamAnswer;
 use crate::report::results::{EngineRow, NotRun};
 
@@ -61,6 +62,7 @@ impl Driven {
 struct Replayed<'a> {
     item: &'a Item,
     asked: Asked<'a>,
+    said: Said<'a>,
 }
 
 fn requests<'a>(cases: &[&'a Replayed<'_>]) -> Vec<Request<'a>> {
@@ -70,13 +72,15 @@ fn requests<'a>(cases: &[&'a Replayed<'_>]) -> Vec<Request<'a>> {
 impl Worker<'_> {
     /// Replays a round's cases of the lane, each on its engines.
     pub(super) fn replays(&mut self, items: &[Item], answers: &[Option<StreamAnswer>]) {
-        let replayed = items.iter().zip(answers).filter(|(item, _)| item.lane == Lane::Replays);
-        let cases: Vec<Replayed<'_>> = replayed
-            .filter_map(|(item, answer)| {
-                let asked = Asked::new(&item.case, answer.as_ref()?)?;
-                Some(Replayed { item, asked })
-            })
-            .collect();
+        let mut cases: Vec<Replayed<'_>> = Vec::new();
+        for (item, answer) in items.iter().zip(answers) {
+            let asked = answer.as_ref().and_then(|answer| Asked::new(&item.case, answer));
+            if let (Lane::Replays, Some(asked)) = (item.lane, asked) {
+                let before = cases.last().map(|case| &case.said);
+                let said = Said::after(before, asked.cmds(), &item.case.objects);
+                cases.push(Replayed { item, asked, said });
+            }
+        }
         let mut engines = std::mem::take(&mut self.engines);
         let shares: Vec<Vec<&Replayed<'_>>> = engines.iter().map(|driven| driven.share(&cases)).collect();
         let requests: Vec<Vec<Request<'_>>> = shares.iter().map(|share| requests(share)).collect();
@@ -88,12 +92,57 @@ impl Worker<'_> {
             for (case, outcome) in share.iter().zip(&outcomes) {
                 self.replayed(driven, case, outcome);
             }
+            self.strictly(driven, share, requests, &outcomes);
         }
         engines.retain(|driven| driven.losses < STRIKES);
         self.engines = engines;
     }
 
-    fn replayed(&mut self, driven: &mut Driven, Replayed { item, asked }: &Replayed<'_>, outcome: &Outcome) {
+    /// Holds the strict check against the outcomes. A case whose outcome does not show enough is replayed once more, up to and with the
+    /// command that the check refuses.
+    fn strictly(
+        &mut self,
+        driven: &mut Driven,
+        cases: &[&Replayed<'_>],
+        requests: &[Request<'_>],
+        outcomes: &[Outcome],
+    ) {
+        let about = driven.engine.about().clone();
+        let mut unclear = Vec::new();
+        for ((case, request), outcome) in cases.iter().zip(requests).zip(outcomes) {
+            match strict::judge(&case.said, &about.id, outcome, request.stop_after) {
+                Some(judged) => self.judged_strictly(&about.id, case, &judged, outcome),
+                None => unclear.push((*case, *request)),
+            }
+        }
+        let probes: Vec<Request<'_>> = unclear
+            .iter()
+            .map(|(case, request)| Request {
+                stop_after: case.said.refusal.map(|refusal| refusal.command),
+                ..*request
+            })
+            .collect();
+        driven.engine.ask(&probes);
+        let probed = driven.engine.outcomes(&probes);
+        for (((case, _), request), outcome) in unclear.iter().zip(&probes).zip(&probed) {
+            if let Some(judged) = strict::judge(&case.said, &about.id, outcome, request.stop_after) {
+                self.judged_strictly(&about.id, case, &judged, outcome);
+            }
+        }
+    }
+
+    fn judged_strictly(&mut self, engine: &str, case: &Replayed<'_>, judged: &strict::Judged, outcome: &Outcome) {
+        let accepted = case.asked.request().stop_after.is_none();
+        if let Some(row) = self.counts.engines.get_mut(engine) {
+            strict::count(&mut row.strict, &case.said, judged, outcome, accepted);
+        }
+        if let Some(signature) = judged.signature(engine) {
+            let summary = format!("check_strict against {engine}: {}: {}", judged.what, judged.detail);
+            self.found_over(case.item, signature, summary);
+        }
+    }
+
+    fn replayed(&mut self, driven: &mut Driven, Replayed { item, asked, .. }: &Replayed<'_>, outcome: &Outcome) {
         let about = driven.engine.about();
         let judged = asked.judge(about, outcome);
         let row = match self.counts.engines.get_mut(&about.id) {

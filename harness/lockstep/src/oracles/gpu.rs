@@ -114,6 +114,11 @@ impl<'a> Asked<'a> {
         }
     }
 
+    /// The commands, in the replayer's ids.
+    pub fn cmds(&self) -> &[Cmd<'a>] {
+        &self.commands
+    }
+
     /// How many commands it has.
     pub fn commands(&self) -> u64 {
         self.commands.len() as u64
