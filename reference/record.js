@@ -42,9 +42,10 @@ const ASPECTS = ["", "all", "stencil-only", "depth-only"];
 
 /** Methods that change nothing that a stream says. */
 const HARMLESS = new Set([
-  "constructor addEventListener removeEventListener dispatchEvent toString pushErrorScope popErrorScope",
-  "onSubmittedWorkDone getCompilationInfo getPreferredCanvasFormat destroy configure unconfigure getConfiguration",
-].join(" ").split(" "));
+  ...["constructor", "toString", "addEventListener", "removeEventListener", "dispatchEvent"],
+  ...["pushErrorScope", "popErrorScope", "onSubmittedWorkDone", "getCompilationInfo", "destroy"],
+  ...["getPreferredCanvasFormat", "configure", "unconfigure", "getConfiguration"],
+]);
 
 /**
  * A row of the object table; `refs` are ids.
@@ -439,13 +440,13 @@ export class Recorder {
   #writeLayouts() {
     for (const [pipeline, groups] of this.#automatic) {
       const used = [...groups.keys()].filter((index) => (groups.get(index)?.uses.length ?? 0) > 0);
-      if (used.length > 0) this.#attempt(() => this.#writeLayout(pipeline, groups, used));
+      if (used.length > 0) this.#attempt(() => this.#writeLayout(pipeline, used));
     }
     this.#automatic.clear();
   }
 
-  /** @param {Row} pipeline @param {Map<number, Group>} groups @param {number[]} used */
-  #writeLayout(pipeline, groups, used) {
+  /** @param {Row} pipeline @param {number[]} used */
+  #writeLayout(pipeline, used) {
     const [, first, second] = pipeline.refs.map((ref) => this.#rows.get(ref)?.body.code ?? null);
     const stages = pipeline.kind === KIND.computePipeline ? computeStages(first) : renderStages(first, second);
     const refs = [];
@@ -653,7 +654,9 @@ export class Recorder {
   /** Both forms: (source, destination, size) too. @param {any[]} args @param {Write} write */
   #copyBufferToBuffer(args, write) {
     const short = typeof args[1] === "object";
-    const [source, sourceOffset, destination, destinationOffset, size] = short ? [args[0], 0, args[1], 0, args[2]] : args;
+    const [source, sourceOffset, destination, destinationOffset, size] = short
+      ? [args[0], 0, args[1], 0, args[2]]
+      : args;
     const bytes = size ?? source.size - sourceOffset;
     write(31, this.#id(source), ...u64(sourceOffset), this.#id(destination), ...u64(destinationOffset), ...u64(bytes));
   }
@@ -813,7 +816,8 @@ export class Recorder {
 
   /** @param {Record<string, unknown>} program @param {Stream[]} streams @param {any[]} rows */
   #manifest(program, streams, rows) {
-    const sum = (/** @type {(stream: Stream) => number} */ of) => streams.reduce((total, stream) => total + of(stream), 0);
+    const sum = (/** @type {(stream: Stream) => number} */ of) =>
+      streams.reduce((total, stream) => total + of(stream), 0);
     return {
       recording: RECORDING_VERSION,
       wire: 4,

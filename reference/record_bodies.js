@@ -90,7 +90,7 @@ export const BODY = {
     viewFormats: list(leaf),
   }),
   createView: dictionary(
-    leaves("format dimension usage aspect baseMipLevel mipLevelCount baseArrayLayer arrayLayerCount"),
+    leaves("format dimension usage aspect baseMipLevel mipLevelCount baseArrayLayer arrayLayerCount swizzle"),
   ),
   createSampler: dictionary(leaves(
     "addressModeU addressModeV addressModeW magFilter minFilter mipmapFilter lodMinClamp lodMaxClamp compare " +

@@ -21,7 +21,8 @@ const COMPUTE = 4;
 
 const COMMENT = /\/\/[^\n]*|\/\*[^]*?\*\//g;
 const DECLARATION = /((?:@\w+\s*\([^)]*\)\s*)+)var\s*(?:<([^>]*)>)?\s*[^\s:]+\s*:\s*([^;]+);/g;
-const TEXTURE = /^texture_(depth_|storage_)?(multisampled_)?(1d|2d|2d_array|3d|cube|cube_array)(?:<(\w+)(?:,(\w+))?,?>)?$/;
+const TEXTURE =
+  /^texture_(depth_|storage_)?(multisampled_)?(1d|2d|2d_array|3d|cube|cube_array)(?:<(\w+)(?:,(\w+))?,?>)?$/;
 /** Formats that `float` does not take, without a feature. */
 const UNFILTERABLE = /^(r|rg|rgba)32float$|^depth/;
 /** @type {Record<string, string>} */

@@ -143,12 +143,34 @@ export async function replayRecording(device, files, compares = true) {
   return replaying.outcome;
 }
 
+/** Kept, since Dawn ends with the last use of it. @type {any} */
+let gpu = null;
+
 /** @param {string} engine @returns {any} */
 function gpuOf(engine) {
   if (engine === "deno") return navigator.gpu;
   // The package that `cargo lockstep` has brought.
   const require = createRequire(new URL("../.lockstep/npm/", import.meta.url));
   return require("webgpu").create([engine === "dawn" ? "backend=vulkan" : "backend=null"]);
+}
+
+/**
+ * What the program asked of its device, as far as this adapter has it; what it lacks is said. Most programs ask for all
+ * that their own adapter has and need less.
+ * @param {any} adapter
+ * @param {{ requiredFeatures: string[], requiredLimits: Record<string, number> }} device the manifest's
+ */
+function granted(adapter, { requiredFeatures, requiredLimits }) {
+  const lacking = requiredFeatures.filter((name) => !adapter.features.has(name));
+  const limits = Object.entries(requiredLimits).map(([name, value]) => {
+    const has = adapter.limits[name];
+    const best = name.startsWith("min") ? Math.max(value, has) : Math.min(value, has);
+    if (best !== value) lacking.push(`${name} of ${value} (has ${has})`);
+    return [name, best];
+  });
+  if (lacking.length > 0) console.error(`replay: the adapter lacks ${lacking.join(", ")}`);
+  const features = requiredFeatures.filter((name) => adapter.features.has(name));
+  return { requiredFeatures: features, requiredLimits: Object.fromEntries(limits) };
 }
 
 /** @param {string} line @returns {never} */
@@ -164,9 +186,10 @@ async function main() {
   }
   /** @type {Files} */
   const files = (name) => Deno.readFileSync(`${folder}/${name}`);
-  const adapter = await gpuOf(engine).requestAdapter();
+  gpu = gpuOf(engine);
+  const adapter = await gpu.requestAdapter();
   if (adapter === null) fail(`${engine} finds no adapter; install a Vulkan driver`);
-  const device = await adapter.requestDevice(parse(files("recording.json")).device);
+  const device = await adapter.requestDevice(granted(adapter, parse(files("recording.json")).device));
   const outcome = await replayRecording(device, files, engine !== "dawn-null");
   for (const line of outcome.differences) console.error(`replay: ${line}`);
   console.log(JSON.stringify({ engine, ...outcome, differences: outcome.differences.length }));
