@@ -212,13 +212,12 @@ export class Recorder {
     this.#notCarried.set(name, (this.#notCarried.get(name) ?? 0) + 1);
   }
 
-  /** Runs what notes something; what is not carried is counted. @param {() => void} note */
+  /** Runs what notes something; what is not carried is counted. The program goes on, whatever it is. @param {() => void} note */
   #attempt(note) {
     try {
       note();
     } catch (error) {
-      if (!(error instanceof NotCarried)) throw error;
-      this.#lose(error.message);
+      this.#lose(error instanceof NotCarried ? error.message : `what the recorder cannot read: ${error}`);
     }
   }
 
