@@ -6,7 +6,7 @@
  * throws leaves no trace. What version 4 cannot carry is counted by name.
  */
 
-import { appendDescriptor, decode, decodeBundle, KIND, MAX_READ_WINDOW } from "./replay.js";
+import { appendDescriptor, decode, decodeBundle, KIND, MAX_READ_WINDOW, MAX_REFS } from "./replay.js";
 import { BODY, extent, NotCarried, origin } from "./record_bodies.js";
 import { automaticEntries, computeStages, renderStages } from "./record_layouts.js";
 
@@ -778,6 +778,7 @@ export class Recorder {
       finish: (_args, bundle) => {
         const { refusal } = decodeBundle(Uint32Array.from(words));
         if (refusal !== null) throw new NotCarried(`a bundle whose words are refused: ${refusal.reason}`);
+        if (refs.length > MAX_REFS) throw new NotCarried("a bundle that names more than 4096 objects");
         this.#add(bundle, KIND.bundle, refs, { ...body, words });
       },
     });

@@ -4,15 +4,26 @@
  *     deno run --allow-all record_program.js PROGRAM.js OUT [args]
  *
  * The program is a module; it finds its own arguments in `Deno.args`, runs unmodified and to its end. OUT is a new or
- * empty folder, for the files of RECORDING.md. Exit status: the program's, 2 for wrong arguments.
+ * empty folder, for the files of RECORDING.md; a program that fails leaves the recording of what it did until then. What
+ * version 4 cannot carry is said on standard error. Exit status: the program's, 2 for wrong arguments.
  */
 
+import { pathToFileURL } from "node:url";
 import { Recorder } from "./record.js";
 
 /** @param {string} line @returns {never} */
 function fail(line) {
   console.error(`record: ${line}`);
   Deno.exit(2);
+}
+
+/** @param {string} path */
+function isFile(path) {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
 }
 
 /** @param {string} folder */
@@ -34,16 +45,18 @@ function writeFiles(recorder, folder, about) {
 async function main() {
   const [program, folder, ...args] = Deno.args;
   if (program === undefined || folder === undefined) fail("give PROGRAM.js OUT [args]");
+  if (!isFile(program)) fail(`${program}: no such file`);
   makeFolder(folder);
+  // The program may go elsewhere.
   const out = Deno.realPathSync(folder);
-  const module = new URL(program, `file://${Deno.cwd()}/`);
+  const { href } = pathToFileURL(program);
   Object.defineProperty(Deno, "args", { value: args });
   const recorder = new Recorder();
   recorder.watch(navigator.gpu);
-  // A program is done when nothing is left to run, which may be long after its module, or when it exits.
-  const name = module.pathname.split("/").at(-1);
-  addEventListener("unload", () => writeFiles(recorder, out, { name, args }));
-  await import(module.href);
+  // A program is done when nothing is left to run, which may be long after its module, when it exits or when it fails.
+  const write = () => writeFiles(recorder, out, { name: href.split("/").at(-1), args });
+  for (const end of ["unload", "error", "unhandledrejection"]) addEventListener(end, write);
+  await import(href);
 }
 
 await main();
