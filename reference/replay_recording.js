@@ -147,7 +147,7 @@ export async function replayRecording(device, files, compares = true) {
 let gpu = null;
 
 /** @param {string} engine @returns {any} */
-function gpuOf(engine) {
+export function gpuOf(engine) {
   if (engine === "deno") return navigator.gpu;
   // The package that `cargo lockstep` has brought.
   const require = createRequire(new URL("../.lockstep/npm/", import.meta.url));

@@ -7,7 +7,9 @@ import { makeCanvas, summary } from "./canvas.js";
 
 // What three.js takes from a page.
 Object.assign(globalThis, { requestAnimationFrame: () => 0, cancelAnimationFrame: () => {} });
-const THREE = await import(new URL("../../.lockstep/npm/node_modules/three/build/three.webgpu.js", import.meta.url).href);
+const THREE = await import(
+  new URL("../../.lockstep/npm/node_modules/three/build/three.webgpu.js", import.meta.url).href
+);
 
 const SIZE = 64;
 const { canvas, read } = makeCanvas(SIZE, SIZE);

@@ -826,3 +826,31 @@ Deno.test("a replay says what differs: other bytes, a call that the device refus
   const { differences } = await replayed((name) => name === "objects.json" ? bytes : files(name));
   assert.match(differences[0], /^00000.wire: wrong-kind at word \d+/);
 });
+
+Deno.test("a program is recorded on Dawn word for word as on deno's WebGPU", async () => {
+  const on = async (/** @type {string} */ engine) => {
+    const script = new URL("record_on.js", import.meta.url).href;
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--allow-all", script, engine],
+    }).output();
+    assert.equal(code, 0, new TextDecoder().decode(stderr));
+    return JSON.parse(new TextDecoder().decode(stdout));
+  };
+  const dawn = await on("dawn-null");
+  assert.deepEqual(dawn, await on("deno"));
+  assert.deepEqual(
+    dawn.words,
+    [list(
+      [30, 3, u64(0), 0, 16],
+      [30, 9, u64(0), 16, 24],
+      [[22], [1, 2], [2, 0, 5, 0], [23, 4, 1, 1], [21]],
+      [20, 1, 8, 0, 2, 1, 0, 0, 0, 0, 0],
+      [11, 1, 10],
+      [7, 0, 0, f32(8), f32(1), 0, f32(1)],
+      [21],
+      [31, 3, u64(0), 11, u64(0), u64(16)],
+      [40],
+      [34, 11, u64(0), 16, 0],
+    )],
+  );
+});
