@@ -447,7 +447,10 @@ export class Recorder {
   /** @param {Row} pipeline @param {number[]} used */
   #writeLayout(pipeline, used) {
     const [, first, second] = pipeline.refs.map((ref) => this.#rows.get(ref)?.body.code ?? null);
-    const stages = pipeline.kind === KIND.computePipeline ? computeStages(first) : renderStages(first, second);
+    const { compute, vertex, fragment } = pipeline.body;
+    const stages = pipeline.kind === KIND.computePipeline
+      ? computeStages(first, compute.entryPoint)
+      : renderStages(first, vertex.entryPoint, second, fragment?.entryPoint);
     const refs = [];
     for (let index = 0; index <= Math.max(...used); index++) {
       const { row, uses } = this.#group(pipeline, index);
