@@ -166,8 +166,8 @@ function granted(adapter, { requiredFeatures, requiredLimits }) {
     const has = adapter.limits[name];
     const best = name.startsWith("min") ? Math.max(value, has) : Math.min(value, has);
     if (best !== value) lacking.push(`${name} of ${value} (has ${has})`);
-    return [name, best];
-  });
+    return [name, has === undefined ? undefined : best];
+  }).filter(([, value]) => value !== undefined);
   if (lacking.length > 0) console.error(`replay: the adapter lacks ${lacking.join(", ")}`);
   const features = requiredFeatures.filter((name) => adapter.features.has(name));
   return { requiredFeatures: features, requiredLimits: Object.fromEntries(limits) };
