@@ -212,6 +212,14 @@ export class Recorder {
     this.#notCarried.set(name, (this.#notCarried.get(name) ?? 0) + 1);
   }
 
+  /** Counts the members of a pass's descriptor that have no word. @param {string} name @param {any} descriptor @param {string[]} known */
+  #loseOthers(name, descriptor, known) {
+    for (const member in descriptor ?? {}) {
+      const carried = member === "label" || known.includes(member) || descriptor[member] === undefined;
+      if (!carried) this.#lose(`${name}.${member}`);
+    }
+  }
+
   /** Runs what notes something; what is not carried is counted. The program goes on, whatever it is. @param {() => void} note */
   #attempt(note) {
     try {
@@ -241,7 +249,9 @@ export class Recorder {
       if (HARMLESS.has(method)) continue;
       const native = object[method];
       const note = after[method] ?? (method in before ? () => {} : () => this.#lose(`${name}.${method}`));
-      const value = (/** @type {any[]} */ ...args) => {
+      const value = (/** @type {any[]} */ ...given) => {
+        // An iterator gives its values once.
+        const args = given.map((arg) => typeof arg?.next === "function" ? Array.from(arg) : arg);
         if (method in before) this.#attempt(before[method]);
         const result = native.apply(object, args);
         this.#attempt(() => note(args, result));
@@ -557,9 +567,9 @@ export class Recorder {
   #writeTexture(destination, source, { offset = 0, bytesPerRow, rowsPerImage }, size) {
     const { width, height, depthOrArrayLayers } = extent(size);
     const all = bytesOf(source).subarray(offset);
-    // The source may be a whole heap.
-    const rows = bytesPerRow === undefined ? Infinity : (rowsPerImage ?? height) * depthOrArrayLayers;
-    const bytes = all.slice(0, Math.min(all.length, bytesPerRow * rows || all.length));
+    // The source may be a whole heap: no more than the rows can take.
+    const most = bytesPerRow === undefined ? all.length : bytesPerRow * (rowsPerImage ?? height) * depthOrArrayLayers;
+    const bytes = all.slice(0, most);
     const strides = [bytesPerRow ?? NO_STRIDE, rowsPerImage ?? NO_STRIDE];
     const at = this.#textureWords(destination);
     const size3 = [width, height, depthOrArrayLayers];
@@ -614,7 +624,7 @@ export class Recorder {
     this.#patch(encoder, "GPUCommandEncoder", {
       beginRenderPass: ([descriptor], pass) => this.#watchRenderPass(pass, descriptor, write),
       beginComputePass: ([descriptor], pass) => {
-        if (descriptor?.timestampWrites !== undefined) this.#lose("beginComputePass.timestampWrites");
+        this.#loseOthers("beginComputePass", descriptor, []);
         write(22);
         this.#watchComputePass(pass, write);
       },
@@ -665,9 +675,8 @@ export class Recorder {
 
   /** @param {any} pass @param {any} descriptor @param {Write} write */
   #watchRenderPass(pass, descriptor, write) {
-    const { colorAttachments, depthStencilAttachment, occlusionQuerySet, timestampWrites } = descriptor;
-    if (occlusionQuerySet !== undefined) this.#lose("beginRenderPass.occlusionQuerySet");
-    if (timestampWrites !== undefined) this.#lose("beginRenderPass.timestampWrites");
+    const { colorAttachments, depthStencilAttachment } = descriptor;
+    this.#loseOthers("beginRenderPass", descriptor, ["colorAttachments", "depthStencilAttachment", "maxDrawCount"]);
     let writePass = write;
     this.#attempt(() => {
       // A pass that cannot begin is left out whole.

@@ -210,7 +210,7 @@ Deno.test("command buffers stand in the order of their submit, in one stream a s
     third.copyBufferToBuffer(target, 48, target, 0, 12);
     const [a, b, c] = [first.finish(), second.finish(), third.finish()];
     device.queue.writeBuffer(target, 0, new Uint8Array(4));
-    device.queue.submit([b, a]);
+    device.queue.submit([b, a].values());
     device.queue.writeBuffer(target, 4, new Uint8Array(4));
     device.queue.submit([c]);
   });
