@@ -137,6 +137,7 @@ fn no_reader_differs() {
         references: vec![Box::new(move || Box::new(replay_js(&root, &deno)))],
         layout_subject: Box::new(|| Box::new(Native::default())),
         layout_references: Vec::new(),
+        bind_subject: Box::new(|| Box::new(lockstep::bind::native::Native::default())),
         engines: Vec::new(),
         not_run: Vec::new(),
     };

@@ -61,6 +61,7 @@ fn wrong_reader() -> Cast {
         references: Vec::new(),
         layout_subject: Box::new(|| Box::new(Native::default())),
         layout_references: Vec::new(),
+        bind_subject: Box::new(|| Box::new(lockstep::bind::native::Native::default())),
         engines: Vec::new(),
         not_run: Vec::new(),
     }

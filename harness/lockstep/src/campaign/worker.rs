@@ -6,6 +6,7 @@ use arbitrary::Unstructured;
 
 use super::counts::Counts;
 use super::{Shared, lock};
+use crate::bind::BindPlayer;
 use crate::case::{Case, Origin};
 use crate::findings::Finding;
 use crate::generators::{self, Lane, Made};
@@ -27,6 +28,7 @@ pub(super) struct Worker<'a> {
     pub(super) layout_references: Vec<Box<dyn LayoutReader>>,
     /// By reference and aspect, as [`slots::Compared`] counts.
     pub(super) layout_counts: Vec<[[u64; 3]; slots::ASPECTS.len()]>,
+    pub(super) bind_subject: Box<dyn BindPlayer>,
     pub(super) engines: Vec<Engine>,
     pub(super) counts: Counts,
     bytes: Vec<u8>,
@@ -42,6 +44,7 @@ pub(super) fn work(shared: &Shared<'_>) {
         layout_subject: (cast.layout_subject)(),
         layout_references: cast.layout_references.iter().map(|make| make()).collect(),
         layout_counts: vec![Default::default(); cast.layout_references.len()],
+        bind_subject: (cast.bind_subject)(),
         engines: open_engines(shared),
         counts: Counts::default(),
         bytes: Vec::new(),
@@ -63,6 +66,14 @@ pub(super) fn work(shared: &Shared<'_>) {
             generators::wgsl::shader_case,
             |worker, index, case| {
                 worker.shader(index, &case);
+            },
+        );
+        worker.each(
+            Lane::Binds,
+            round,
+            generators::bind::bind_case,
+            |worker, index, case| {
+                worker.bind(index, &case);
             },
         );
         worker.count_layouts();
