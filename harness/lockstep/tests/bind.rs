@@ -558,7 +558,7 @@ fn parts_that_do_not_fit_are_no_case() {
     );
     assert_eq!(
         broken(|case| case.pipelines[1].stages[0].runtime_arrays[0] = (0, 2)),
-        "pipeline 1: a runtime-sized array in (0, 2), which is no storage buffer of the layout"
+        "pipeline 1: a runtime-sized array in (0, 2), which is no storage buffer"
     );
     assert_eq!(
         broken(|case| case.layouts[0].groups[1] = Some(2)),

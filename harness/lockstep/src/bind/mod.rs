@@ -28,9 +28,9 @@ pub trait BindPlayer: Send {
 pub enum Reads {
     /// As they lie.
     AsStored,
-    /// As wgpu-hal 30.0.2 does it: what lies in the order of [`Stage::ALL`] is read as if task and mesh came after vertex (the ledger's
-    /// `task-mesh-misread`).
-    TaskAndMeshSecond,
+    /// As wgpu-hal 30.0.2 does it: what lies in the order of [`Stage::ALL`] is read as if first came vertex or task, then mesh, fragment
+    /// and compute (the ledger's `task-mesh-misread`).
+    AsWgpuHal30,
 }
 
 /// What stands in a stage's tables in words, by slot: `buffer 0`: `buffer 10 at 256`.

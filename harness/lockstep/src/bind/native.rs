@@ -149,6 +149,7 @@ struct Given<'a> {
     samplers: Vec<u32>,
 }
 
+#[derive(Clone)]
 struct GivenBuffer<'a> {
     held: BufferSlot,
     /// The binding number of a storage buffer or an array of them, and the resources, whose sizes shaders may ask for.
@@ -196,7 +197,7 @@ impl<'a> Play<'a> {
                 .filter(|(_, stage)| of_pass(*stage))
                 .map(|(at, stage)| (at, self.given_to(stage, set)))
                 .collect(),
-            Reads::TaskAndMeshSecond => {
+            Reads::AsWgpuHal30 => {
                 let given = misread(Stage::ALL.map(|stage| self.given_to(stage, set)));
                 let given = stages.zip(given).filter(|((_, stage), _)| of_pass(*stage));
                 given.map(|((at, _), given)| (at, given)).collect()
@@ -315,7 +316,7 @@ fn bytes(words: &[u32]) -> BufferSlot {
     BufferSlot::Bytes(words.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
 
-/// What each stage gets that finds its part in another order than that of [`Stage::ALL`], in which they lie.
+/// What each stage gets that looks for its part where wgpu-hal 30.0.2 does.
 fn misread(mut given: [Given<'_>; Stage::ALL.len()]) -> [Given<'_>; Stage::ALL.len()] {
     reread(given.each_mut().map(|given| &mut given.buffers));
     reread(given.each_mut().map(|given| &mut given.textures));
@@ -323,12 +324,12 @@ fn misread(mut given: [Given<'_>; Stage::ALL.len()]) -> [Given<'_>; Stage::ALL.l
     given
 }
 
-fn reread<T>(mut parts: [&mut Vec<T>; Stage::ALL.len()]) {
-    let lengths = parts.each_ref().map(|part| part.len());
-    let stored: Vec<T> = parts.iter_mut().flat_map(|part| std::mem::take(*part)).collect();
-    let mut stored = stored.into_iter();
-    for stage in [Stage::Vertex, Stage::Task, Stage::Mesh, Stage::Fragment, Stage::Compute] {
-        let at = stage as usize;
-        parts[at].extend(stored.by_ref().take(lengths[at]));
+fn reread<T: Clone>(parts: [&mut Vec<T>; Stage::ALL.len()]) {
+    let stored: Vec<T> = parts.iter().flat_map(|part| part.iter().cloned()).collect();
+    let [vertex, fragment, _, task, mesh] = parts.each_ref().map(|part| part.len());
+    let after_mesh = vertex + task + mesh;
+    let starts = [0, after_mesh, after_mesh + fragment, 0, task];
+    for (part, start) in parts.into_iter().zip(starts) {
+        *part = stored[start..][..part.len()].to_vec();
     }
 }

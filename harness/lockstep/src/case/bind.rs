@@ -118,7 +118,7 @@ pub struct PipelineStage {
     /// Which.
     pub stage: Stage,
     /// The (group, binding) of each global of the shader module with a runtime-sized array, in the order of their declaration:
-    /// `RuntimeArrayBindings` of slots.md.
+    /// `RuntimeArrayBindings` of slots.md. One that the layout lacks is another entry point's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runtime_arrays: Vec<(u32, u32)>,
     /// Of the vertex stage: WebGPU's slots of the vertex buffers, in the order of the pipeline's vertex state.
@@ -170,7 +170,7 @@ pub enum BindCommand {
 pub const MAX_VERTEX_BUFFERS: u32 = 8;
 
 impl BindCase {
-    /// Refuses what WebGPU would and a player relies on: an index of nothing, a group that does not fit its layout, a draw without what
+    /// Refuses what WebGPU would, as far as players rely on it: an index of nothing, a group that does not fit its layout, a draw without what
     /// its pipeline needs. The error names the place.
     pub fn check(&self) -> Result<(), String> {
         for (at, entries) in self.group_layouts.iter().enumerate() {
@@ -217,8 +217,8 @@ impl BindCase {
         })?;
         for stage in &pipeline.stages {
             for at in &stage.runtime_arrays {
-                ensure(self.entry(layout, *at).is_some_and(mslmap::is_storage_buffer), || {
-                    format!("a runtime-sized array in {at:?}, which is no storage buffer of the layout")
+                ensure(self.entry(layout, *at).is_none_or(mslmap::is_storage_buffer), || {
+                    format!("a runtime-sized array in {at:?}, which is no storage buffer")
                 })?;
             }
             let pulled = stage.vertex_buffers.iter().all(|slot| *slot < MAX_VERTEX_BUFFERS);
@@ -349,6 +349,14 @@ fn is_dynamic(entry: &BindGroupLayoutEntry) -> bool {
     entry.count.is_none() && entry.ty.has_dynamic_offset()
 }
 
+/// Whether there are arrays of the type: wgpu-hal's Metal backend makes none of acceleration structures or external textures.
+pub fn has_arrays(ty: &BindingType) -> bool {
+    !matches!(
+        ty,
+        BindingType::AccelerationStructure { .. } | BindingType::ExternalTexture
+    )
+}
+
 /// Whether these may be bound at the entry.
 fn fits(entry: &BindGroupLayoutEntry, resources: &[Resource]) -> bool {
     let kind = |resource: &Resource| match (&entry.ty, resource) {
@@ -359,13 +367,12 @@ fn fits(entry: &BindGroupLayoutEntry, resources: &[Resource]) -> bool {
         (BindingType::Sampler(_), Resource::Sampler(_))
         | (BindingType::Texture { .. } | BindingType::StorageTexture { .. }, Resource::Texture(_))
         | (BindingType::AccelerationStructure { .. }, Resource::AccelerationStructure(_)) => true,
-        (BindingType::ExternalTexture, Resource::ExternalTexture { parameters, .. }) => {
-            is_buffer(parameters) && entry.count.is_none()
-        }
+        (BindingType::ExternalTexture, Resource::ExternalTexture { parameters, .. }) => is_buffer(parameters),
         _ => false,
     };
     let count = entry.count.map_or(1, |count| count.get() as usize);
-    resources.len() == count && resources.iter().all(kind)
+    let shape = resources.len() == count && (entry.count.is_none() || has_arrays(&entry.ty));
+    shape && resources.iter().all(kind)
 }
 
 /// Whether the binding lies in its buffer and is not empty.

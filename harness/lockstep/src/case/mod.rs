@@ -10,7 +10,7 @@ mod stream;
 
 pub use bind::{
     BindCase, BindCommand, BindGroup, BufferBinding, MAX_VERTEX_BUFFERS, Pipeline, PipelineLayout, PipelineStage,
-    Resource,
+    Resource, has_arrays,
 };
 pub use expect::{BindExpect, EntryExpect, Expect, LayoutExpect, StreamExpect};
 pub use layout::{LayoutCase, Platform, Shader, Stage, System};

@@ -6,16 +6,20 @@
 //! **Does not catch** what a draw cannot see: slots past those of its pipeline's layout, where a pass may have left something. Nor that
 //! a shader's arguments are where the tables have them: [`super::msl`] holds the arguments of emitted MSL to the same `StageLayout` for
 //! every generated shader, so that what stands in a slot is what the argument of that slot is given. Nor a fault of wgpu-core's, which
-//! [`crate::bind::upstream`] follows by hand.
+//! [`crate::bind::upstream`] follows by hand. Nor a field of `_buffer_sizes` whose binding the stage does not see, which nothing reads and
+//! which wgpu-hal writes now so and now so.
 //!
 //! The ledger's lines on the bind hold: where one applies, exactly its difference must be there.
+
+use std::collections::BTreeMap;
+
+use wgpu_types::ShaderStages;
 
 use super::Outcome;
 use super::Verdict::{self, BothAccept, Differ};
 use crate::bind::{BindPlayer, Bound, BufferSlot, Reads, Tables, upstream};
-use crate::case::{BindCase, BindCommand, Stage};
+use crate::case::{BindCase, BindCommand, Pipeline, PipelineStage, Stage};
 use crate::ledger::{Hits, Line};
-use wgpu_types::ShaderStages;
 
 /// The parts that are compared, each a row of the report.
 pub const ASPECTS: [&str; 1] = ["bind"];
@@ -46,7 +50,7 @@ pub fn check(case: &BindCase, subject: &mut dyn BindPlayer) -> (Compared, Played
         subject: subject.play(case, Reads::AsStored),
         upstream: upstream::play(&slot_upstream::UPSTREAMS[0], case),
     };
-    let misread = sees_task_or_mesh(case).then(|| subject.play(case, Reads::TaskAndMeshSecond));
+    let misread = sees_task_or_mesh(case).then(|| subject.play(case, Reads::AsWgpuHal30));
     let mut compared = Compared::default();
     match (&played.subject, &played.upstream, misread.transpose()) {
         (Ok(a), Ok(b), Ok(misread)) if a.len() == b.len() => {
@@ -72,40 +76,65 @@ fn sees_task_or_mesh(case: &BindCase) -> bool {
 }
 
 fn compare_draw(case: &BindCase, [subject, misread, upstream]: [&Bound; 3], compared: &mut Compared) {
-    let immediates = has_immediates(case, subject.command);
-    for (at, stage) in Stage::ALL.into_iter().enumerate() {
+    let Some(pipeline) = pipeline_of(case, subject.command) else {
+        return;
+    };
+    let immediates = case.layouts[pipeline.layout].immediate_size > 0;
+    for stage in &pipeline.stages {
+        let at = stage.stage as usize;
         let [subject, misread, upstream] = [subject, misread, upstream].map(|bound| &bound.stages[at]);
-        if subject.buffers.is_empty() && subject.textures.is_empty() && subject.samplers.is_empty() {
-            continue;
-        }
         if immediates {
             let longer = four_times_as_long(subject.buffers.get(&IMMEDIATES), upstream.buffers.get(&IMMEDIATES));
-            compared.tolerated(Line::ImmediatesLength, stage, longer);
+            compared.tolerated(Line::ImmediatesLength, stage.stage, longer);
         }
-        let known = if misread == subject { subject } else { misread };
-        let first = first_difference(known, upstream, immediates);
-        if misread == subject {
-            let words = |table| Differ(format!("{table} in the {} stage", stage.name()));
-            compared.count(first.map_or(BothAccept, words));
+        let is_misread = !same_resources(subject, misread);
+        let judged = Judged {
+            immediates,
+            sizes: (!is_misread).then(|| judged_sizes(case, pipeline, stage)),
+        };
+        if is_misread {
+            let there = judged.first_difference(misread, upstream).is_none();
+            compared.tolerated(Line::TaskMeshMisread, stage.stage, there);
         } else {
-            compared.tolerated(Line::TaskMeshMisread, stage, first.is_none());
+            let words = |table| Differ(format!("{table} in the {} stage", stage.stage.name()));
+            let first = judged.first_difference(subject, upstream);
+            compared.count(first.map_or(BothAccept, words));
         }
     }
 }
 
-/// The slot of the immediates, where there are some.
-const IMMEDIATES: u32 = 0;
-
-/// Whether the layout of a draw's pipeline has immediates.
-fn has_immediates(case: &BindCase, draw: usize) -> bool {
-    let before = case.commands[..draw].iter().rev();
-    let pipeline = before.filter_map(|command| match command {
+/// The pipeline of a draw.
+fn pipeline_of(case: &BindCase, draw: usize) -> Option<&Pipeline> {
+    case.commands[..draw].iter().rev().find_map(|command| match command {
         BindCommand::SetPipeline(pipeline) => Some(&case.pipelines[*pipeline]),
         _ => None,
-    });
-    let layout = pipeline.map(|pipeline| &case.layouts[pipeline.layout]).next();
-    layout.is_some_and(|layout| layout.immediate_size > 0)
+    })
 }
+
+/// Whether two tables hold the same, whatever the bytes that are given by value.
+fn same_resources(a: &Tables, b: &Tables) -> bool {
+    let resources = |tables: &Tables| {
+        let held = tables.buffers.clone().into_iter();
+        held.filter(|(_, held)| !matches!(held, BufferSlot::Bytes(_)))
+            .collect::<Vec<_>>()
+    };
+    a == b || (a.textures == b.textures && a.samplers == b.samplers && resources(a) == resources(b))
+}
+
+/// The fields of a stage's `_buffer_sizes` that it can read: of each, whether it sees the binding.
+fn judged_sizes(case: &BindCase, pipeline: &Pipeline, stage: &PipelineStage) -> Vec<bool> {
+    let layout = &case.layouts[pipeline.layout];
+    let arrays = stage.runtime_arrays.iter().flat_map(|at| {
+        let entry = case.entry(layout, *at);
+        let seen = entry.is_some_and(|entry| entry.visibility.contains(stage.stage.visibility()));
+        let elements = entry.and_then(|entry| entry.count).map_or(1, |count| count.get());
+        std::iter::repeat_n(seen, elements as usize)
+    });
+    arrays.chain(stage.vertex_buffers.iter().map(|_| true)).collect()
+}
+
+/// The slot of the immediates, where there are some.
+const IMMEDIATES: u32 = 0;
 
 /// The ledger's `immediates-length`.
 fn four_times_as_long(subject: Option<&BufferSlot>, upstream: Option<&BufferSlot>) -> bool {
@@ -115,25 +144,43 @@ fn four_times_as_long(subject: Option<&BufferSlot>, upstream: Option<&BufferSlot
     b.len() == 4 * a.len() && b.starts_with(a)
 }
 
-/// What the subject has and upstream has not, in a word for its kind; none where upstream has it all. The immediates are looked at apart.
-fn first_difference(subject: &Tables, upstream: &Tables, immediates: bool) -> Option<&'static str> {
-    let mut buffers = subject.buffers.iter();
-    let other =
-        buffers.find(|(slot, held)| !(immediates && **slot == IMMEDIATES) && upstream.buffers.get(slot) != Some(held));
-    if let Some((_, held)) = other {
-        return Some(match held {
-            BufferSlot::Buffer { .. } => "a buffer",
-            BufferSlot::Array(_) => "an array",
-            BufferSlot::AccelerationStructure(_) => "an acceleration structure",
-            BufferSlot::Bytes(_) => "_buffer_sizes",
+/// What is compared of a stage's tables beside the resources.
+struct Judged {
+    /// Whether there are immediates, which are looked at apart.
+    immediates: bool,
+    /// The fields of `_buffer_sizes`; none where it is not looked at.
+    sizes: Option<Vec<bool>>,
+}
+
+impl Judged {
+    /// What the subject has and upstream has not, in a word for its kind; none where upstream has it all.
+    fn first_difference(&self, subject: &Tables, upstream: &Tables) -> Option<&'static str> {
+        let buffers = subject.buffers.iter().find_map(|(slot, held)| {
+            let other = upstream.buffers.get(slot);
+            match held {
+                BufferSlot::Bytes(_) if self.immediates && *slot == IMMEDIATES => None,
+                BufferSlot::Bytes(bytes) => (!self.same_sizes(bytes, other)).then_some("_buffer_sizes"),
+                held if other == Some(held) => None,
+                BufferSlot::Buffer { .. } => Some("a buffer"),
+                BufferSlot::Array(_) => Some("an array"),
+                BufferSlot::AccelerationStructure(_) => Some("an acceleration structure"),
+            }
         });
+        let missing =
+            |a: &BTreeMap<u32, u32>, b: &BTreeMap<u32, u32>| a.iter().any(|(slot, id)| b.get(slot) != Some(id));
+        let texture = || missing(&subject.textures, &upstream.textures).then_some("a texture");
+        let sampler = || missing(&subject.samplers, &upstream.samplers).then_some("a sampler");
+        buffers.or_else(texture).or_else(sampler)
     }
-    let missing = |a: (&u32, &u32), b: &std::collections::BTreeMap<u32, u32>| b.get(a.0) != Some(a.1);
-    if subject.textures.iter().any(|held| missing(held, &upstream.textures)) {
-        return Some("a texture");
+
+    fn same_sizes(&self, subject: &[u8], upstream: Option<&BufferSlot>) -> bool {
+        let Some(judged) = &self.sizes else { return true };
+        let Some(BufferSlot::Bytes(upstream)) = upstream else {
+            return false;
+        };
+        let words = subject.chunks(4).zip(upstream.chunks(4)).zip(judged);
+        subject.len() == upstream.len() && words.into_iter().all(|((a, b), judged)| a == b || !judged)
     }
-    let sampler = subject.samplers.iter().any(|held| missing(held, &upstream.samplers));
-    sampler.then_some("a sampler")
 }
 
 impl Compared {
