@@ -64,6 +64,7 @@ impl Worker<'_> {
         let subject = &mut self.bind_subject;
         let found = match catch_unwind(AssertUnwindSafe(|| bind::check(case, subject.as_mut()).0)) {
             Ok(compared) => {
+                self.counts.coverage.bound(case);
                 self.counts.ledger.add(&compared.ledger);
                 let (subject, reference) = (subject.name(), slot_upstream::NAME);
                 self.counts.add(bind::ASPECTS[0], subject, reference, compared.counts);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType};
+use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages};
 
 use super::Stage;
 
@@ -178,6 +178,9 @@ impl BindCase {
             ensure(numbers.len() == entries.len(), || {
                 format!("group layout {at}: a binding number twice")
             })?;
+            ensure(!entries.iter().any(is_bound_nowhere), || {
+                format!("group layout {at}: wgpu-hal binds no acceleration structure to a task or mesh stage")
+            })?;
         }
         for (at, layout) in self.layouts.iter().enumerate() {
             let there = layout
@@ -347,6 +350,11 @@ fn ensure(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
 /// Whether an entry takes a dynamic offset: WebGPU has none in arrays.
 fn is_dynamic(entry: &BindGroupLayoutEntry) -> bool {
     entry.count.is_none() && entry.ty.has_dynamic_offset()
+}
+
+fn is_bound_nowhere(entry: &BindGroupLayoutEntry) -> bool {
+    let seen = entry.visibility.intersects(ShaderStages::TASK | ShaderStages::MESH);
+    seen && matches!(entry.ty, BindingType::AccelerationStructure { .. })
 }
 
 /// Whether there are arrays of the type: wgpu-hal's Metal backend makes none of acceleration structures or external textures.

@@ -61,8 +61,8 @@ pub fn check(case: &BindCase, subject: &mut dyn BindPlayer) -> (Compared, Played
         }
         (a, b, _) => {
             let words = |played: &Result<Vec<Bound>, String>| match played {
-                Ok(bound) => format!("{} draws", bound.len()),
-                Err(_) => "refuses".to_owned(),
+                Ok(_) => "plays",
+                Err(_) => "refuses",
             };
             compared.count(Differ(format!("{} vs {}", words(a), words(b))));
         }
