@@ -100,8 +100,11 @@ fn set_group(index: u32, group: usize, dynamic_offsets: &[u32]) -> BindCommand {
     }
 }
 
-/// The case's draws in words, the stages by their names; and wgpu-hal has the same but for these lines of the ledger.
-fn draws(case: &BindCase, lines: &[Line]) -> Vec<(usize, BTreeMap<Stage, BTreeMap<String, String>>)> {
+/// What stands in each slot, by stage.
+type StageWords = BTreeMap<Stage, BTreeMap<String, String>>;
+
+/// The case's draws in words; and wgpu-hal has the same but for these lines of the ledger.
+fn draws(case: &BindCase, lines: &[Line]) -> Vec<(usize, StageWords)> {
     assert_eq!(case.check(), Ok(()));
     let (compared, played) = check(case, &mut Native::default());
     assert_eq!(compared.parted, [], "{played:#?}");
