@@ -8,7 +8,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::case::{Case, CaseFile, EntryExpect, Expect, LayoutCase, LayoutExpect, Stage, StreamCase, StreamExpect};
+use crate::bind;
+use crate::case::{
+    BindCase, BindExpect, Case, CaseFile, EntryExpect, Expect, LayoutCase, LayoutExpect, Stage, StreamCase,
+    StreamExpect,
+};
 use crate::files::{find, slug};
 use crate::findings::{case_text, read_case, write_case};
 use crate::gpu::engine::{self, Engine};
@@ -16,14 +20,14 @@ use crate::gpu::wgpu_engine::WgpuEngine;
 use crate::gpu::{Outcome, TroubleKind};
 use crate::msl::arguments::{Access, read};
 use crate::msl::safety;
-use crate::oracles::{gpu, msl, streams};
+use crate::oracles::{self, gpu, msl, streams};
 use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
 use crate::readers::ask;
 use crate::readers::layouts::{LayoutAnswer, LayoutReader, Refusal, StageSlots, Words};
 use crate::readers::native::{self, Native};
 use crate::readers::replay_js;
 use crate::readers::slot_model::SlotModel;
-use crate::readers::slot_upstream::SlotUpstream;
+use crate::readers::slot_upstream::{self, SlotUpstream};
 use crate::readers::{CallsQuery, StreamReader};
 use crate::setup::Parts;
 
@@ -126,6 +130,7 @@ impl Judge {
         let kind = match file.case {
             Case::Stream(_) => "streams",
             Case::Layout(_) => "layouts",
+            Case::Bind(_) => "binds",
         };
         let to = corpus.join(kind).join(name + ".json");
         anyhow::ensure!(!to.exists(), "{}: there is such a case already", to.display());
@@ -152,6 +157,7 @@ impl Judge {
             (None, _) => wrong.push("no `expect`: nothing to hold it to".into()),
             (Some(Expect::Stream(due)), Expect::Stream(found)) => compare_stream(due, found, engines, &mut wrong),
             (Some(Expect::Layout(due)), Expect::Layout(found)) => compare_layout(due, found, &mut wrong),
+            (Some(Expect::Bind(due)), Expect::Bind(found)) => compare_bind(due, found, &mut wrong),
             _ => wrong.push("`expect` is for a case of the other kind".into()),
         }
         wrong
@@ -162,6 +168,7 @@ impl Judge {
         match case {
             Case::Stream(case) => self.stream(case),
             Case::Layout(case) => layout(case),
+            Case::Bind(case) => bind(case),
         }
     }
 
@@ -306,6 +313,23 @@ fn layout(case: &LayoutCase) -> Observed {
     }
 }
 
+fn bind(case: &BindCase) -> Observed {
+    let (compared, played) = oracles::bind::check(case, &mut bind::native::Native::default());
+    let outcomes = compared.parted.iter();
+    let parted = outcomes.filter_map(|outcome| outcome.signature(native::NAME, slot_upstream::NAME));
+    let bound = played.subject.unwrap_or_default();
+    Observed {
+        expect: Expect::Bind(BindExpect {
+            bound: bound
+                .iter()
+                .map(|bound| (bound.command, bind::bound_words(bound)))
+                .collect(),
+        }),
+        engines: Vec::new(),
+        differences: parted.collect(),
+    }
+}
+
 fn slot_words(answer: &LayoutAnswer) -> BTreeMap<Stage, BTreeMap<String, String>> {
     let stages = Stage::ALL.into_iter().zip(answer.stages.iter().map(stage_words));
     stages.filter(|(_, words)| !words.is_empty()).collect()
@@ -439,6 +463,14 @@ fn compare_bytes(what: &str, due: &str, held: Option<&[u8]>, wrong: &mut Vec<Str
 /// Bytes as the files have them, word by word.
 fn hex_words(bytes: &[u8]) -> String {
     bytes.chunks(4).map(hex::encode).collect::<Vec<_>>().join(" ")
+}
+
+fn compare_bind(due: &BindExpect, found: &BindExpect, wrong: &mut Vec<String>) {
+    let (due, found) = (&due.bound, &found.bound);
+    for at in due.keys().chain(found.keys().filter(|at| !due.contains_key(*at))) {
+        let words = |stages: &Option<&BTreeMap<Stage, BTreeMap<String, String>>>| format!("{stages:?}");
+        differ(&format!("command {at}"), &due.get(at), &found.get(at), words, wrong);
+    }
 }
 
 fn compare_layout(due: &LayoutExpect, found: &LayoutExpect, wrong: &mut Vec<String>) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, SamplerBindingType, StorageTextureAccess};
 use wire::{Arg, ArgKind, Context, Op, Reason};
 
-use crate::case::Stage;
+use crate::case::{BindCase, BindCommand, Stage};
 use crate::generators::edges::{FAMILIES, Family};
 use crate::generators::faults::{Fault, LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE, STRICT};
 use crate::generators::loose::after;
@@ -23,6 +23,8 @@ pub struct Tally {
     cells: BTreeMap<(Table, usize, usize), u64>,
     /// By [`binding_row`] and stage. Apart from `cells`, since a layout counts dozens.
     bindings: [[u64; Stage::ALL.len()]; 2 * BINDINGS.len()],
+    /// The same of what the pipelines of binds see.
+    bound: [[u64; Stage::ALL.len()]; 2 * BINDINGS.len()],
     faults: BTreeMap<&'static str, u64>,
     edges: BTreeMap<&'static str, u64>,
 }
@@ -163,10 +165,26 @@ impl Tally {
     /// The entries of an accepted layout.
     pub fn bindings<'a>(&mut self, entries: impl IntoIterator<Item = &'a BindGroupLayoutEntry>) {
         for entry in entries {
-            let array = if entry.count.is_some() { BINDINGS.len() } else { 0 };
-            let row = &mut self.bindings[array + binding_row(&entry.ty)];
+            let row = &mut self.bindings[entry_row(entry)];
             for (count, stage) in row.iter_mut().zip(Stage::ALL) {
                 *count += u64::from(entry.visibility.contains(stage.visibility()));
+            }
+        }
+    }
+
+    /// What the stages of a bind's pipelines see, each time that one is set.
+    pub fn bound(&mut self, case: &BindCase) {
+        let pipelines = case.commands.iter().filter_map(|command| match command {
+            BindCommand::SetPipeline(pipeline) => Some(&case.pipelines[*pipeline]),
+            _ => None,
+        });
+        for pipeline in pipelines {
+            let groups = case.layouts[pipeline.layout].groups.iter().flatten();
+            for entry in groups.flat_map(|group| &case.group_layouts[*group]) {
+                for stage in pipeline.stages.iter().map(|stage| stage.stage) {
+                    let seen = entry.visibility.contains(stage.visibility());
+                    self.bound[entry_row(entry)][stage as usize] += u64::from(seen);
+                }
             }
         }
     }
@@ -174,10 +192,10 @@ impl Tally {
     /// Adds another worker's counts.
     pub fn merge(&mut self, other: Tally) {
         add_counts(&mut self.cells, &other.cells);
-        let bindings = self.bindings.as_flattened_mut().iter_mut();
-        bindings
-            .zip(other.bindings.as_flattened())
-            .for_each(|(sum, count)| *sum += count);
+        for (sums, counts) in [(&mut self.bindings, &other.bindings), (&mut self.bound, &other.bound)] {
+            let sums = sums.as_flattened_mut().iter_mut();
+            sums.zip(counts.as_flattened()).for_each(|(sum, count)| *sum += count);
+        }
         add_counts(&mut self.faults, &other.faults);
         add_counts(&mut self.edges, &other.edges);
     }
@@ -235,20 +253,10 @@ impl Tally {
                 single("blob", Table::Blob, &BLOB),
                 single("read check", Table::ReadCheck, &READ_CHECK),
                 single("descriptor", Table::Descriptor, &DESCRIPTOR),
-                self.binding_grid(),
+                binding_grid("binding type by stage", &self.bindings, |_, _| true),
+                binding_grid("binding type bound by stage", &self.bound, can_be_bound),
                 self.made_grid(),
             ],
-        }
-    }
-
-    fn binding_grid(&self) -> Grid {
-        let arrays = BINDINGS.iter().map(|name| format!("{name} array"));
-        let counts = self.bindings.iter().map(|row| row.map(Some).into());
-        Grid {
-            name: "binding type by stage".into(),
-            rows: BINDINGS.map(str::to_owned).into_iter().chain(arrays).collect(),
-            columns: Stage::ALL.iter().map(|stage| stage.name().to_owned()).collect(),
-            cells: counts.collect(),
         }
     }
 
@@ -258,6 +266,7 @@ impl Tally {
         let mut coverage = self.coverage();
         coverage.grids.retain(|grid| match grid.name.as_str() {
             "binding type by stage" => any(&[Lane::Layouts]),
+            "binding type bound by stage" => any(&[Lane::Binds]),
             "edge" | FAULTS => true,
             // A replay is well formed: it comes to CheckRanges and the read check.
             "opcode by context" | "read check" => any(&[Lane::Streams, Lane::Raw, Lane::Replays, Lane::Edges]),
@@ -316,6 +325,46 @@ fn op_row(op: Op) -> Option<usize> {
     Op::ALL.iter().position(|&known| known == op)
 }
 
+/// A row a binding type and one an array of it.
+fn binding_grid(
+    name: &str,
+    counts: &[[u64; Stage::ALL.len()]; 2 * BINDINGS.len()],
+    possible: impl Fn(usize, Stage) -> bool,
+) -> Grid {
+    let arrays = BINDINGS.iter().map(|name| format!("{name} array"));
+    let cell = |row: usize, at: usize| {
+        let count = counts[row][at];
+        (count > 0 || possible(row, Stage::ALL[at])).then_some(count)
+    };
+    let cells = |row| (0..Stage::ALL.len()).map(|at| cell(row, at)).collect();
+    Grid {
+        name: name.into(),
+        rows: BINDINGS.map(str::to_owned).into_iter().chain(arrays).collect(),
+        columns: Stage::ALL.iter().map(|stage| stage.name().to_owned()).collect(),
+        cells: (0..counts.len()).map(cells).collect(),
+    }
+}
+
+/// Whether a bind case may have such a row bound: neither arrays of acceleration structures and external textures, nor an acceleration
+/// structure in the task and mesh stages.
+fn can_be_bound(row: usize, stage: Stage) -> bool {
+    let is_acceleration_structure = row % BINDINGS.len() == ACCELERATION_STRUCTURE;
+    let is_array = row >= BINDINGS.len();
+    match is_array {
+        true => !is_acceleration_structure && row % BINDINGS.len() != EXTERNAL_TEXTURE,
+        false => !(is_acceleration_structure && matches!(stage, Stage::Task | Stage::Mesh)),
+    }
+}
+
+/// The row of [`BINDINGS`], once over for an array.
+fn entry_row(entry: &BindGroupLayoutEntry) -> usize {
+    let array = if entry.count.is_some() { BINDINGS.len() } else { 0 };
+    array + binding_row(&entry.ty)
+}
+
+const ACCELERATION_STRUCTURE: usize = 11;
+const EXTERNAL_TEXTURE: usize = 12;
+
 fn binding_row(ty: &BindingType) -> usize {
     match ty {
         BindingType::Buffer {
@@ -350,8 +399,8 @@ fn binding_row(ty: &BindingType) -> usize {
             access: StorageTextureAccess::Atomic,
             ..
         } => 10,
-        BindingType::AccelerationStructure { .. } => 11,
-        BindingType::ExternalTexture => 12,
+        BindingType::AccelerationStructure { .. } => ACCELERATION_STRUCTURE,
+        BindingType::ExternalTexture => EXTERNAL_TEXTURE,
     }
 }
 

@@ -22,17 +22,23 @@ pub enum Line {
     VertexSizesSlot,
     /// A binding array or an external texture, by the seed's constructor.
     BeyondTheSeed,
+    /// A resource that the task or the mesh stage sees, at a draw.
+    TaskMeshMisread,
+    /// Immediates, at a draw.
+    ImmediatesLength,
 }
 
 impl Line {
     /// Every line.
-    pub const ALL: [Line; 6] = [
+    pub const ALL: [Line; 8] = [
         Line::SlotTruncated,
         Line::SizesSlotTruncated,
         Line::DuplicateBinding,
         Line::TooManyGroups,
         Line::VertexSizesSlot,
         Line::BeyondTheSeed,
+        Line::TaskMeshMisread,
+        Line::ImmediatesLength,
     ];
 
     /// Its name on the page.
@@ -44,6 +50,8 @@ impl Line {
             Line::TooManyGroups => "too-many-groups",
             Line::VertexSizesSlot => "vertex-sizes-slot",
             Line::BeyondTheSeed => "beyond-the-seed",
+            Line::TaskMeshMisread => "task-mesh-misread",
+            Line::ImmediatesLength => "immediates-length",
         }
     }
 

@@ -3,6 +3,7 @@
 // What is printed goes through `say`, which does not panic where nobody reads.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
+pub mod bind;
 pub mod campaign;
 pub mod case;
 pub mod cli;

@@ -606,7 +606,7 @@ fn generated(lane: &str, seed: u64, index: u64) -> Option<StreamCase> {
     };
     match generators::case(&origin)?.case {
         Case::Stream(case) => Some(case),
-        Case::Layout(_) => None,
+        Case::Layout(_) | Case::Bind(_) => None,
     }
 }
 

@@ -138,6 +138,7 @@ fn no_reader_differs() {
         layout_subject: Box::new(|| Box::new(Native::default())),
         layout_references: Vec::new(),
         apple: None,
+        bind_subject: Box::new(|| Box::new(lockstep::bind::native::Native::default())),
         engines: Vec::new(),
         not_run: Vec::new(),
     };

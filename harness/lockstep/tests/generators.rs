@@ -123,5 +123,6 @@ fn no_bytes_at_all_still_make_a_case() {
     assert!(generators::streams::replay_case(&mut empty()).is_ok());
     assert!(generators::raw::raw_case(&mut empty()).is_ok());
     assert!(generators::layout::layout_case(&mut empty()).is_ok());
+    assert!(generators::bind::bind_case(&mut empty()).is_ok());
     assert!(generators::wgsl::shader_case(&mut empty()).is_ok());
 }

@@ -196,7 +196,7 @@ fn stream_case(lane: Lane, index: u64) -> Option<StreamCase> {
     };
     match generators::case(&origin)?.case {
         Case::Stream(case) => Some(case),
-        Case::Layout(_) => None,
+        Case::Layout(_) | Case::Bind(_) => None,
     }
 }
 

@@ -81,6 +81,7 @@ fn campaign(way: &str, detail: &str, workers: usize) -> Tried {
         layout_subject: Box::new(|| Box::new(Native::default())),
         layout_references: Vec::new(),
         apple: None,
+        bind_subject: Box::new(|| Box::new(lockstep::bind::native::Native::default())),
         engines: Vec::new(),
         not_run: Vec::new(),
     };
@@ -170,7 +171,7 @@ fn one_case() -> (u64, StreamCase) {
         };
         match generators::case(&origin).expect("the lane").case {
             Case::Stream(case) => (index, case),
-            Case::Layout(_) => panic!("a layout"),
+            Case::Layout(_) | Case::Bind(_) => panic!("no stream"),
         }
     };
     (700..)

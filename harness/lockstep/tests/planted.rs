@@ -64,6 +64,7 @@ fn wrong_reader() -> Cast {
         layout_subject: Box::new(|| Box::new(Native::default())),
         layout_references: Vec::new(),
         apple: None,
+        bind_subject: Box::new(|| Box::new(lockstep::bind::native::Native::default())),
         engines: Vec::new(),
         not_run: Vec::new(),
     }

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 use clap::ValueEnum;
 
 use self::counts::Counts;
+use crate::bind::BindPlayer;
 use crate::findings::Findings;
 use crate::generators::{self, Lane};
 use crate::oracles::msl;
@@ -29,12 +30,13 @@ use crate::readers::layouts::LayoutReader;
 use crate::report::results::{Comparison, Lane as LaneRow, NotRun, RESULTS_FORMAT, Results};
 
 /// Cases of each lane in a round. The shares say what a campaign's time goes into.
-const ROUND: [(Lane, u64); 6] = [
+const ROUND: [(Lane, u64); 7] = [
     (Lane::Streams, 512),
     (Lane::Raw, 64),
     (Lane::Replays, 128),
     (Lane::Layouts, 512),
     (Lane::Shaders, 9),
+    (Lane::Binds, 64),
     // Of a campaign of edges alone.
     (Lane::Edges, 256),
 ];
@@ -44,7 +46,7 @@ const ROUND: [(Lane, u64); 6] = [
 pub enum Part {
     /// Streams through the readers
     Streams,
-    /// Layouts through the slot readers, shaders through naga
+    /// Layouts through the slot readers, shaders through naga, and what is bound at draws
     Slots,
     /// Streams through the engines
     Gpu,
@@ -58,7 +60,7 @@ impl Part {
     pub fn lanes(self) -> &'static [Lane] {
         match self {
             Part::Streams => &[Lane::Streams, Lane::Raw],
-            Part::Slots => &[Lane::Layouts, Lane::Shaders],
+            Part::Slots => &[Lane::Layouts, Lane::Shaders, Lane::Binds],
             Part::Gpu => &[Lane::Replays],
         }
     }
@@ -116,6 +118,8 @@ pub struct Cast {
     pub layout_references: Vec<Maker<Box<dyn LayoutReader>>>,
     /// Apple's compiler of MSL, where the machine has one.
     pub apple: Option<msl::apple::Compiler>,
+    /// The encoder under test. wgpu-hal's own functions are what it is held against.
+    pub bind_subject: Maker<Box<dyn BindPlayer>>,
     /// Ids of the engines to replay on.
     pub engines: Vec<String>,
     /// What could not take part.

@@ -1,11 +1,12 @@
-//! A worker's layouts and shaders.
+//! A worker's layouts, shaders and binds.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::worker::{Worker, parted};
-use crate::case::{Case, LayoutCase};
+use crate::case::{BindCase, Case, LayoutCase};
 use crate::generators::Lane;
-use crate::oracles::{msl, slots};
+use crate::oracles::{bind, msl, slots};
+use crate::readers::slot_upstream;
 
 /// The MSL of the cases whose index is a multiple of this is compared with wgpu-hal's too, which translates it all again.
 const UPSTREAM_SHARE: u64 = 16;
@@ -80,6 +81,26 @@ impl Worker<'_> {
             let signature = format!("msl: Apple's compiler refuses a {} shader", problem.stage.name());
             let summary = format!("entry point {}: {}", problem.entry_point, problem.detail);
             self.found((Lane::Shaders, index), Case::Layout(case.clone()), signature, summary);
+        }
+    }
+
+    pub(super) fn bind(&mut self, index: u64, case: &BindCase) {
+        let subject = &mut self.bind_subject;
+        let found = match catch_unwind(AssertUnwindSafe(|| bind::check(case, subject.as_mut()).0)) {
+            Ok(compared) => {
+                self.counts.coverage.bound(case);
+                self.counts.ledger.add(&compared.ledger);
+                let (subject, reference) = (subject.name(), slot_upstream::NAME);
+                self.counts.add(bind::ASPECTS[0], subject, reference, compared.counts);
+                let outcomes = compared.parted.iter();
+                outcomes
+                    .filter_map(|outcome| parted(outcome, subject, reference))
+                    .collect()
+            }
+            Err(_) => vec![("bind: a player panicked".to_owned(), "its message is above".to_owned())],
+        };
+        for (signature, summary) in found {
+            self.found((Lane::Binds, index), Case::Bind(case.clone()), signature, summary);
         }
     }
 

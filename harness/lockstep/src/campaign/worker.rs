@@ -7,6 +7,7 @@ use arbitrary::Unstructured;
 use super::counts::Counts;
 use super::replays::Driven;
 use super::{Shared, lock};
+use crate::bind::BindPlayer;
 use crate::case::{Case, Origin};
 use crate::findings::Finding;
 use crate::generators::{self, Lane, Made};
@@ -28,6 +29,7 @@ pub(super) struct Worker<'a> {
     pub(super) layout_references: Vec<Box<dyn LayoutReader>>,
     /// By reference and aspect, as [`slots::Compared`] counts.
     pub(super) layout_counts: Vec<[[u64; 3]; slots::ASPECTS.len()]>,
+    pub(super) bind_subject: Box<dyn BindPlayer>,
     pub(super) engines: Vec<Driven>,
     pub(super) counts: Counts,
     bytes: Vec<u8>,
@@ -43,6 +45,7 @@ pub(super) fn work(shared: &Shared<'_>) {
         layout_subject: (cast.layout_subject)(),
         layout_references: cast.layout_references.iter().map(|make| make()).collect(),
         layout_counts: vec![Default::default(); cast.layout_references.len()],
+        bind_subject: (cast.bind_subject)(),
         engines: Driven::all(open_engines(shared)),
         counts: Counts::default(),
         bytes: Vec::new(),
@@ -64,6 +67,14 @@ pub(super) fn work(shared: &Shared<'_>) {
             generators::wgsl::shader_case,
             |worker, index, case| {
                 worker.shader(index, &case);
+            },
+        );
+        worker.each(
+            Lane::Binds,
+            round,
+            generators::bind::bind_case,
+            |worker, index, case| {
+                worker.bind(index, &case);
             },
         );
         worker.count_layouts();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Stage;
 
-/// The expected answer to a case of either kind.
+/// The expected answer to a case of any kind.
 #[expect(clippy::large_enum_variant, reason = "there is one a file")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -16,6 +16,8 @@ pub enum Expect {
     Stream(StreamExpect),
     /// To a layout case.
     Layout(LayoutExpect),
+    /// To a bind case.
+    Bind(BindExpect),
 }
 
 /// The expected answer to a stream case. A part that is left out is one that the stream does not come to.
@@ -69,6 +71,15 @@ pub struct LayoutExpect {
     /// The shader's entry points, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub shader: BTreeMap<String, EntryExpect>,
+}
+
+/// The expected answer to a bind case.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BindExpect {
+    /// By command, a draw or dispatch, and stage of its pipeline: what stands in each slot that the pipeline's layout has, such as
+    /// `buffer 0`: `buffer 10 at 256`, or `bytes 64000000` of `_buffer_sizes`.
+    pub bound: BTreeMap<usize, BTreeMap<Stage, BTreeMap<String, String>>>,
 }
 
 /// What an entry point comes to in MSL. None of the properties of slots.md section 4 may be hurt, whatever is written here.

@@ -3,11 +3,16 @@
 //! A stored case is the case itself, never the random bytes that a generator turned into it: the next change to the generator
 //! would make those bytes mean something else.
 
+mod bind;
 mod expect;
 mod layout;
 mod stream;
 
-pub use expect::{EntryExpect, Expect, LayoutExpect, StreamExpect};
+pub use bind::{
+    BindCase, BindCommand, BindGroup, BufferBinding, MAX_VERTEX_BUFFERS, Pipeline, PipelineLayout, PipelineStage,
+    Resource, has_arrays,
+};
+pub use expect::{BindExpect, EntryExpect, Expect, LayoutExpect, StreamExpect};
 pub use layout::{LayoutCase, Platform, Shader, Stage, System};
 pub use stream::{BufferFacts, Object, StreamCase, buffer_facts};
 
@@ -18,7 +23,7 @@ use crate::deep::MAX_WGSL;
 /// The version of the case file that this program writes and the only one that it reads.
 pub const CASE_FORMAT: u32 = 1;
 
-/// One input of either kind.
+/// One input of any kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Case {
@@ -26,6 +31,8 @@ pub enum Case {
     Stream(StreamCase),
     /// A pipeline layout, with or without a shader for it.
     Layout(LayoutCase),
+    /// Passes, for what is bound at each draw.
+    Bind(BindCase),
 }
 
 impl Case {
@@ -46,6 +53,7 @@ impl Case {
                 shader: Some(shader), ..
             }) if shader.wgsl.len() > MAX_WGSL => Err(too_long("the shader", shader.wgsl.len())),
             Case::Layout(_) => Ok(()),
+            Case::Bind(case) => case.check(),
         }
     }
 }

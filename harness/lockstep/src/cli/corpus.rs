@@ -99,7 +99,7 @@ fn add(path: &Path, out: &mut dyn Write) -> anyhow::Result<u8> {
 fn stats(out: &mut dyn Write) -> anyhow::Result<u8> {
     let mut tally = Tally::default();
     let (mut streams, mut layouts, mut sources) = (0, 0, BTreeSet::new());
-    let mut entry_points = 0;
+    let (mut binds, mut entry_points) = (0, 0);
     for path in files(&[folder()])? {
         let file = read_case(&path)?;
         sources.extend(file.source);
@@ -116,6 +116,7 @@ fn stats(out: &mut dyn Write) -> anyhow::Result<u8> {
                 layouts += 1;
                 tally.bindings(case.groups.iter().flatten().flatten());
             }
+            Case::Bind(_) => binds += 1,
         }
         if let Some(Expect::Layout(expect)) = &file.expect {
             entry_points += expect.shader.len();
@@ -123,7 +124,7 @@ fn stats(out: &mut dyn Write) -> anyhow::Result<u8> {
     }
     writeln!(
         out,
-        "{streams} streams, {layouts} layouts with {entry_points} entry points, {} sources",
+        "{streams} streams, {layouts} layouts with {entry_points} entry points, {binds} binds, {} sources",
         sources.len()
     )?;
     let coverage = tally.coverage();

@@ -66,7 +66,9 @@ fn stream_in(name: &str, bytes: Vec<u8>) -> anyhow::Result<Vec<u8>> {
     if bytes.trim_ascii_start().starts_with(b"{") {
         return match parse_case(name, &bytes)?.case {
             Case::Stream(case) => Ok(case.blob),
-            Case::Layout(_) => anyhow::bail!("{name}: the case is a layout; inspect shows streams, and repro this one"),
+            Case::Layout(_) | Case::Bind(_) => {
+                anyhow::bail!("{name}: the case is no stream; inspect shows streams, and repro this one")
+            }
         };
     }
     let text = std::str::from_utf8(&bytes).map_err(|error| {

@@ -6,20 +6,21 @@ use std::path::PathBuf;
 
 use super::pictures::{self, Held};
 use super::{CLEAN, FOUND};
-use crate::case::{Case, CaseFile, LayoutCase, Origin, Stage, StreamCase};
+use crate::bind::{self, Bound};
+use crate::case::{BindCase, Case, CaseFile, LayoutCase, Origin, Stage, StreamCase};
 use crate::findings::read_case;
 use crate::generators;
 use crate::gpu::{Outcome, engine};
-use crate::ledger::Line;
+use crate::ledger::{Hits, Line};
 use crate::oracles::gpu::{Asked, Cell, Judged};
-use crate::oracles::{msl, streams};
+use crate::oracles::{self, msl, streams};
 use crate::readers::answer::{Refused, StreamAnswer};
 use crate::readers::ask::{self, CaseAnswers};
 use crate::readers::layouts::{LayoutReader, Refusal, StageSlots, Words};
 use crate::readers::native::{self, Native};
 use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
-use crate::readers::slot_upstream::SlotUpstream;
+use crate::readers::slot_upstream::{self, SlotUpstream};
 use crate::readers::{CallsQuery, StreamReader, replay_js};
 use crate::say;
 use crate::setup;
@@ -40,7 +41,7 @@ pub struct Args {
     #[arg(required_unless_present = "generated", value_name = "FILE")]
     file: Option<PathBuf>,
     /// Instead of a file: the case that a campaign made, as LANE:SEED:INDEX, such as replays:7:12. The lanes are streams,
-    /// raw, replays, layouts, shaders and edges
+    /// raw, replays, layouts, shaders, edges and binds
     #[arg(long, value_name = "LANE:SEED:INDEX", value_parser = origin, conflicts_with = "file")]
     generated: Option<Origin>,
     /// Say nothing; the status is 0 when the case still shows its finding and 1 when it does not, as a reducer wants it
@@ -101,6 +102,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
             show_stream(case, &parts, &outside, pictures)
         }
         Case::Layout(case) => show_layout(case),
+        Case::Bind(case) => show_bind(case),
     };
     if args.quiet {
         let still = match &file.signature {
@@ -441,16 +443,7 @@ fn show_layout(case: &LayoutCase) -> Shown {
             .signatures
             .extend(parted.filter_map(|outcome| outcome.signature("native", reference.name())));
         shown.asked.push(reference.name().to_owned());
-        let lines = Line::ALL.into_iter().filter(|line| compared.ledger.of(*line)[0] > 0);
-        for line in lines {
-            let _ = writeln!(
-                shown.text,
-                "{}, known as {}: {}\n",
-                reference.name(),
-                line.name(),
-                line.reason()
-            );
-        }
+        show_ledger(reference.name(), &compared.ledger, &mut shown.text);
         answers.push((reference.name().to_owned(), own));
     }
     for (at, stage) in Stage::ALL.into_iter().enumerate() {
@@ -476,6 +469,57 @@ fn show_layout(case: &LayoutCase) -> Shown {
         }
     }
     shown
+}
+
+/// The lines of the ledger that applied.
+fn show_ledger(reference: &str, hits: &Hits, text: &mut String) {
+    for line in Line::ALL.into_iter().filter(|line| hits.of(*line)[0] > 0) {
+        let _ = writeln!(text, "{reference}, known as {}: {}\n", line.name(), line.reason());
+    }
+}
+
+/// The commands, and after each draw what stands in the slots of its pipeline's layout.
+fn show_bind(case: &BindCase) -> Shown {
+    let mut shown = Shown::default();
+    let (compared, played) = oracles::bind::check(case, &mut bind::native::Native::default());
+    let parted = compared.parted.iter();
+    shown
+        .signatures
+        .extend(parted.filter_map(|outcome| outcome.signature(native::NAME, slot_upstream::NAME)));
+    shown.asked.push(slot_upstream::NAME.to_owned());
+    show_ledger(slot_upstream::NAME, &compared.ledger, &mut shown.text);
+    let names = [(native::NAME, &played.subject), (slot_upstream::NAME, &played.upstream)];
+    for (name, refused) in names
+        .iter()
+        .filter_map(|(name, played)| Some((name, played.as_ref().err()?)))
+    {
+        let _ = writeln!(shown.text, "{name}: {refused}");
+    }
+    let [subject, upstream] = names.map(|(_, played)| played.as_deref().unwrap_or_default());
+    for (at, command) in case.commands.iter().enumerate() {
+        let _ = writeln!(shown.text, "{at:>4}  {command:?}");
+        let [subject, upstream] = [subject, upstream].map(|played| played.iter().find(|bound| bound.command == at));
+        if let (Some(subject), Some(upstream)) = (subject, upstream) {
+            show_bound(subject, upstream, &mut shown.text);
+        }
+    }
+    shown.text.push('\n');
+    shown
+}
+
+/// What a draw finds, a column for each; a row in which they part is marked. What upstream has left in other slots is not shown.
+fn show_bound(subject: &Bound, upstream: &Bound, text: &mut String) {
+    for (at, stage) in Stage::ALL.into_iter().enumerate() {
+        let [subject, upstream] = [subject, upstream].map(|bound| bind::words(&bound.stages[at]));
+        for (slot, held) in &subject {
+            let other = upstream.get(slot).map_or("-", String::as_str);
+            slot_row(
+                &format!("{} {slot}", stage.name()),
+                &[held.clone(), other.to_owned()],
+                text,
+            );
+        }
+    }
 }
 
 /// One stage's slots, a column a reader; a row in which the readers part is marked.

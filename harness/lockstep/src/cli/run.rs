@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{BAD, CLEAN, FOUND, color};
+use crate::bind;
 use crate::campaign::{self, Budget, Cast, Maker, Part, Plan, Progress, epoch_seconds};
 use crate::generators::Lane;
 use crate::gpu::engine::{self, EngineId};
@@ -177,6 +178,7 @@ fn cast(args: &Args, parts: &Parts, plan: &Plan) -> anyhow::Result<Cast> {
             Box::new(|| Box::new(SlotUpstream::locked())),
         ],
         apple: msl::apple::find().filter(|_| plan.lanes.contains(&Lane::Shaders)),
+        bind_subject: Box::new(|| Box::new(bind::native::Native::default())),
         engines: Vec::new(),
         not_run: Vec::new(),
     };

@@ -250,7 +250,7 @@ fn group(u: &mut Unstructured<'_>, extended: bool, room: &mut Room) -> Result<Gr
 
 /// An entry of any kind, seen by any stages, out of three bytes; it still wants its number. Past section 1 of slots.md one in sixteen
 /// is an external texture and two are arrays, one of them with a length of 1.
-fn entry(u: &mut Unstructured<'_>, extended: bool) -> Result<BindGroupLayoutEntry> {
+pub(super) fn entry(u: &mut Unstructured<'_>, extended: bool) -> Result<BindGroupLayoutEntry> {
     let mut bytes = [0; 3];
     u.fill_buffer(&mut bytes)?;
     let [kind, detail, seen] = bytes;
@@ -326,7 +326,7 @@ fn take_room(room: &mut Room, entry: &mut BindGroupLayoutEntry) {
 }
 
 /// Numbers the entries upwards: densely, with gaps, all over the range, or so that the last one is the greatest number.
-fn number(u: &mut Unstructured<'_>, entries: &mut [BindGroupLayoutEntry]) -> Result<()> {
+pub(super) fn number(u: &mut Unstructured<'_>, entries: &mut [BindGroupLayoutEntry]) -> Result<()> {
     if entries.is_empty() {
         return Ok(());
     }

@@ -3,6 +3,7 @@
 //! A generator reads every choice from an [`Unstructured`], so one generator serves both lanes and bytes that a fuzzer found good
 //! stay good. What is kept of a case is always the case itself (see [`crate::case`]).
 
+pub mod bind;
 pub mod edges;
 pub mod faults;
 pub mod layout;
@@ -35,17 +36,20 @@ pub enum Lane {
     Shaders,
     /// Streams for the readers: the table of [`edges`], whatever the seed.
     Edges,
+    /// Passes, for what is bound at each draw.
+    Binds,
 }
 
 impl Lane {
     /// All of them.
-    pub const ALL: [Lane; 6] = [
+    pub const ALL: [Lane; 7] = [
         Lane::Streams,
         Lane::Raw,
         Lane::Replays,
         Lane::Layouts,
         Lane::Shaders,
         Lane::Edges,
+        Lane::Binds,
     ];
 
     /// Its name on the command line and in reports.
@@ -57,6 +61,7 @@ impl Lane {
             Lane::Layouts => "layouts",
             Lane::Shaders => "shaders",
             Lane::Edges => "edges",
+            Lane::Binds => "binds",
         }
     }
 
@@ -68,6 +73,7 @@ impl Lane {
             Lane::Streams | Lane::Raw | Lane::Shaders => 4096,
             Lane::Replays => 2048,
             Lane::Edges => 0,
+            Lane::Binds => 1024,
         }
     }
 }
@@ -114,6 +120,7 @@ pub fn case(origin: &Origin) -> Option<Made<Case>> {
         Lane::Replays => streams::replay_case(u).map(|made| made.map(Case::Stream)),
         Lane::Layouts => layout::layout_case(u).map(|made| made.map(Case::Layout)),
         Lane::Shaders => wgsl::shader_case(u).map(|made| made.map(Case::Layout)),
+        Lane::Binds => bind::bind_case(u).map(|made| made.map(Case::Bind)),
         Lane::Edges => {
             return edges::edge(origin.index).map(|edge| Made {
                 case: Case::Stream(edge.case),

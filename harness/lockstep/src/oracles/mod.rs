@@ -1,5 +1,6 @@
 //! Oracles: each says what it catches and what it does not.
 
+pub mod bind;
 pub mod fuzz;
 pub mod gpu;
 pub mod msl;
@@ -10,7 +11,7 @@ pub mod strict;
 /// How one aspect of one case came out between two readers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// One of [`streams::ASPECTS`] or [`slots::ASPECTS`].
+    /// One of [`streams::ASPECTS`], [`slots::ASPECTS`] or [`bind::ASPECTS`].
     pub aspect: &'static str,
     /// Both accept alike, both refuse alike, or not.
     pub verdict: Verdict,

@@ -10,6 +10,9 @@ use crate::case::{LayoutCase, Platform, System};
 use crate::oracles::slots::{self, Compared};
 use crate::panics::caught;
 
+/// Its name in reports.
+pub const NAME: &str = "slot-upstream";
+
 /// One release's functions.
 pub struct SlotUpstream(pub Upstream);
 
@@ -22,7 +25,7 @@ impl SlotUpstream {
 
 impl LayoutReader for SlotUpstream {
     fn name(&self) -> &str {
-        "slot-upstream"
+        NAME
     }
 
     fn answer(&mut self, case: &LayoutCase) -> LayoutAnswer {

@@ -1,0 +1,209 @@
+//! What stands in Metal's argument tables at each draw and dispatch: by `mslmap`'s numbers, and by wgpu-hal's own bind functions.
+//!
+//! **Catches** a slot, base, dynamic offset, sizes slot or immediates slot by which a draw would find another resource than wgpu-hal
+//! gives it, and a field of `_buffer_sizes` of another size or place; whatever order groups and pipelines are set in.
+//!
+//! **Does not catch** what a draw cannot see: slots past those of its pipeline's layout, where a pass may have left something. Nor that
+//! a shader's arguments are where the tables have them: [`super::msl`] holds the arguments of emitted MSL to the same `StageLayout` for
+//! every generated shader, so that what stands in a slot is what the argument of that slot is given. Nor a fault of wgpu-core's, which
+//! [`crate::bind::upstream`] follows by hand. Nor a field of `_buffer_sizes` whose binding the stage does not see, which nothing reads and
+//! which wgpu-hal writes now so and now so.
+//!
+//! The ledger's lines on the bind hold: where one applies, exactly its difference must be there.
+
+use std::collections::BTreeMap;
+
+use wgpu_types::ShaderStages;
+
+use super::Outcome;
+use super::Verdict::{self, BothAccept, Differ};
+use crate::bind::{BindPlayer, Bound, BufferSlot, Reads, Tables, upstream};
+use crate::case::{BindCase, BindCommand, Pipeline, PipelineStage, Stage};
+use crate::ledger::{Hits, Line};
+
+/// The parts that are compared, each a row of the report.
+pub const ASPECTS: [&str; 1] = ["bind"];
+
+/// How a case came out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Compared {
+    /// Stages of draws and dispatches compared, both alike, both refuse.
+    pub counts: [u64; 3],
+    /// The outcomes in which the two differ.
+    pub parted: Vec<Outcome>,
+    /// The lines of the ledger that applied.
+    pub ledger: Hits,
+}
+
+/// What both say of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Played {
+    /// The subject's tables, or its refusal of a layout.
+    pub subject: Result<Vec<Bound>, String>,
+    /// wgpu-hal's, or the message of its panic.
+    pub upstream: Result<Vec<Bound>, String>,
+}
+
+/// Plays a case by the subject and by wgpu-hal, and compares them draw by draw and stage by stage.
+pub fn check(case: &BindCase, subject: &mut dyn BindPlayer) -> (Compared, Played) {
+    let played = Played {
+        subject: subject.play(case, Reads::AsStored),
+        upstream: upstream::play(&slot_upstream::UPSTREAMS[0], case),
+    };
+    let misread = sees_task_or_mesh(case).then(|| subject.play(case, Reads::AsWgpuHal30));
+    let mut compared = Compared::default();
+    match (&played.subject, &played.upstream, misread.transpose()) {
+        (Ok(a), Ok(b), Ok(misread)) if a.len() == b.len() => {
+            let misread = misread.as_deref().unwrap_or(a);
+            for ((a, b), misread) in a.iter().zip(b).zip(misread) {
+                compare_draw(case, [a, misread, b], &mut compared);
+            }
+        }
+        (a, b, _) => {
+            let words = |played: &Result<Vec<Bound>, String>| match played {
+                Ok(_) => "plays",
+                Err(_) => "refuses",
+            };
+            compared.count(Differ(format!("{} vs {}", words(a), words(b))));
+        }
+    }
+    (compared, played)
+}
+
+fn sees_task_or_mesh(case: &BindCase) -> bool {
+    let mut entries = case.group_layouts.iter().flatten();
+    entries.any(|entry| entry.visibility.intersects(ShaderStages::TASK | ShaderStages::MESH))
+}
+
+fn compare_draw(case: &BindCase, [subject, misread, upstream]: [&Bound; 3], compared: &mut Compared) {
+    let Some(pipeline) = pipeline_of(case, subject.command) else {
+        return;
+    };
+    let immediates = case.layouts[pipeline.layout].immediate_size > 0;
+    for stage in &pipeline.stages {
+        let at = stage.stage as usize;
+        let [subject, misread, upstream] = [subject, misread, upstream].map(|bound| &bound.stages[at]);
+        if immediates {
+            let longer = four_times_as_long(subject.buffers.get(&IMMEDIATES), upstream.buffers.get(&IMMEDIATES));
+            compared.tolerated(Line::ImmediatesLength, stage.stage, longer);
+        }
+        let is_misread = !same_resources(subject, misread);
+        let judged = Judged {
+            immediates,
+            sizes: (!is_misread).then(|| judged_sizes(case, pipeline, stage)),
+        };
+        if is_misread {
+            let there = judged.first_difference(misread, upstream).is_none();
+            compared.tolerated(Line::TaskMeshMisread, stage.stage, there);
+        } else {
+            let words = |table| Differ(format!("{table} in the {} stage", stage.stage.name()));
+            let first = judged.first_difference(subject, upstream);
+            compared.count(first.map_or(BothAccept, words));
+        }
+    }
+}
+
+/// The pipeline of a draw.
+fn pipeline_of(case: &BindCase, draw: usize) -> Option<&Pipeline> {
+    case.commands[..draw].iter().rev().find_map(|command| match command {
+        BindCommand::SetPipeline(pipeline) => Some(&case.pipelines[*pipeline]),
+        _ => None,
+    })
+}
+
+/// Whether two tables hold the same, whatever the bytes that are given by value.
+fn same_resources(a: &Tables, b: &Tables) -> bool {
+    let resources = |tables: &Tables| {
+        let held = tables.buffers.clone().into_iter();
+        held.filter(|(_, held)| !matches!(held, BufferSlot::Bytes(_)))
+            .collect::<Vec<_>>()
+    };
+    a == b || (a.textures == b.textures && a.samplers == b.samplers && resources(a) == resources(b))
+}
+
+/// The fields of a stage's `_buffer_sizes` that it can read: of each, whether it sees the binding.
+fn judged_sizes(case: &BindCase, pipeline: &Pipeline, stage: &PipelineStage) -> Vec<bool> {
+    let layout = &case.layouts[pipeline.layout];
+    let arrays = stage.runtime_arrays.iter().flat_map(|at| {
+        let entry = case.entry(layout, *at);
+        let seen = entry.is_some_and(|entry| entry.visibility.contains(stage.stage.visibility()));
+        let elements = entry.and_then(|entry| entry.count).map_or(1, |count| count.get());
+        std::iter::repeat_n(seen, elements as usize)
+    });
+    arrays.chain(stage.vertex_buffers.iter().map(|_| true)).collect()
+}
+
+/// The slot of the immediates, where there are some.
+const IMMEDIATES: u32 = 0;
+
+/// The ledger's `immediates-length`.
+fn four_times_as_long(subject: Option<&BufferSlot>, upstream: Option<&BufferSlot>) -> bool {
+    let (Some(BufferSlot::Bytes(a)), Some(BufferSlot::Bytes(b))) = (subject, upstream) else {
+        return false;
+    };
+    b.len() == 4 * a.len() && b.starts_with(a)
+}
+
+/// What is compared of a stage's tables beside the resources.
+struct Judged {
+    /// Whether there are immediates, which are looked at apart.
+    immediates: bool,
+    /// The fields of `_buffer_sizes`; none where it is not looked at.
+    sizes: Option<Vec<bool>>,
+}
+
+impl Judged {
+    /// What the subject has and upstream has not, in a word for its kind; none where upstream has it all.
+    fn first_difference(&self, subject: &Tables, upstream: &Tables) -> Option<&'static str> {
+        let buffers = subject.buffers.iter().find_map(|(slot, held)| {
+            let other = upstream.buffers.get(slot);
+            match held {
+                BufferSlot::Bytes(_) if self.immediates && *slot == IMMEDIATES => None,
+                BufferSlot::Bytes(bytes) => (!self.same_sizes(bytes, other)).then_some("_buffer_sizes"),
+                held if other == Some(held) => None,
+                BufferSlot::Buffer { .. } => Some("a buffer"),
+                BufferSlot::Array(_) => Some("an array"),
+                BufferSlot::AccelerationStructure(_) => Some("an acceleration structure"),
+            }
+        });
+        let missing =
+            |a: &BTreeMap<u32, u32>, b: &BTreeMap<u32, u32>| a.iter().any(|(slot, id)| b.get(slot) != Some(id));
+        let texture = || missing(&subject.textures, &upstream.textures).then_some("a texture");
+        let sampler = || missing(&subject.samplers, &upstream.samplers).then_some("a sampler");
+        buffers.or_else(texture).or_else(sampler)
+    }
+
+    fn same_sizes(&self, subject: &[u8], upstream: Option<&BufferSlot>) -> bool {
+        let Some(judged) = &self.sizes else { return true };
+        let Some(BufferSlot::Bytes(upstream)) = upstream else {
+            return false;
+        };
+        let words = subject.chunks(4).zip(upstream.chunks(4)).zip(judged);
+        subject.len() == upstream.len() && words.into_iter().all(|((a, b), judged)| a == b || !judged)
+    }
+}
+
+impl Compared {
+    fn count(&mut self, verdict: Verdict) {
+        self.counts[0] += 1;
+        match verdict {
+            BothAccept => self.counts[1] += 1,
+            verdict => self.parted.push(Outcome {
+                aspect: ASPECTS[0],
+                verdict,
+            }),
+        }
+    }
+
+    /// A line of the ledger applies: its difference must be there.
+    fn tolerated(&mut self, line: Line, stage: Stage, there: bool) {
+        self.ledger.count(line, there);
+        if !there {
+            let name = line.name();
+            self.count(Differ(format!(
+                "the ledger's `{name}` did not occur in the {} stage",
+                stage.name()
+            )));
+        }
+    }
+}
