@@ -232,7 +232,7 @@ fn group(u: &mut Unstructured<'_>, extended: bool, room: &mut Room) -> Result<Gr
     let len = match u.arbitrary::<u8>()? {
         0..32 => return Ok(None),
         32..56 => 0,
-        56..240 => u.int_in_range(0..=8u16)?,
+        56..240 => u.int_in_range(0..=6u16)?,
         240..255 => u.int_in_range(0..=24u16)?,
         255 if chance(u, 16)? => u.int_in_range(0..=1000u16)?,
         255 => u.int_in_range(0..=60u16)?,
