@@ -20,6 +20,8 @@ use crate::gpu::wgpu_engine::WgpuEngine;
 use crate::gpu::{Outcome, TroubleKind};
 use crate::msl::arguments::{Access, read};
 use crate::msl::safety;
+use crate::oracles::gpu::Asked;
+use crate::oracles::strict::{self, Said};
 use crate::oracles::{self, gpu, msl, streams};
 use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
 use crate::readers::ask;
@@ -199,14 +201,25 @@ impl Judge {
         let Some(subject) = &native.stream else {
             return observed;
         };
-        observed.engines = self.replays(case, subject, &mut observed.differences);
-        let expect = stream_words(subject, &native.descriptors);
+        let asked = Asked::new(case, subject);
+        let said = asked.as_ref().map(|asked| Said::of(asked.cmds(), &case.objects));
+        observed.engines = self.replays(case, subject, said.as_ref(), &mut observed.differences);
+        let expect = StreamExpect {
+            strict: said.as_ref().map(strict_words),
+            ..stream_words(subject, &native.descriptors)
+        };
         observed.expect = Expect::Stream(engine_words(expect, &observed.engines, &mut observed.differences));
         observed
     }
 
     /// Replays on each engine.
-    fn replays(&mut self, case: &StreamCase, subject: &StreamAnswer, wrong: &mut Vec<String>) -> Vec<Replay> {
+    fn replays(
+        &mut self,
+        case: &StreamCase,
+        subject: &StreamAnswer,
+        said: Option<&Said<'_>>,
+        wrong: &mut Vec<String>,
+    ) -> Vec<Replay> {
         let mut replays = Vec::new();
         for engine in &mut self.engines {
             let done = gpu::replay(engine.as_mut(), case, subject);
@@ -214,6 +227,12 @@ impl Judge {
                 && let Some(signature) = judged.signature("native", &engine.about().id)
             {
                 wrong.push(format!("{signature}: {}", judged.detail));
+            }
+            if let (Some(said), Some((_, outcome))) = (said, &done) {
+                let stop_after = subject.ranges.and_then(Result::err).map(|refused| refused.at as usize);
+                let judged = strict::judge(said, &engine.about().id, outcome, stop_after);
+                let signature = judged.and_then(|judged| judged.signature(&engine.about().id));
+                wrong.extend(signature);
             }
             replays.push(Replay {
                 engine: engine.about().id.clone(),
@@ -236,6 +255,13 @@ fn stream_words(answer: &StreamAnswer, descriptors: &[DescriptorAnswer]) -> Stre
         reads: answer.read_check.as_ref().map(|part| part_words(part, "read")),
         descriptors: descriptors.iter().map(descriptor_words).collect(),
         ..StreamExpect::default()
+    }
+}
+
+fn strict_words(said: &Said<'_>) -> String {
+    match said.refusal {
+        Some(strict) => format!("{} at command {}, {}", strict.class(), strict.command, strict.op),
+        None => "accept".into(),
     }
 }
 

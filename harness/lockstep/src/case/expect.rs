@@ -36,6 +36,10 @@ pub struct StreamExpect {
     /// CheckRanges, such as `out-of-range at command 1, WriteBuffer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranges: Option<String>,
+    /// The strict check (wire.md section 8), whatever CheckRanges says: `accept`, or the rule's class and the command, such as `usage at
+    /// command 1, WriteBuffer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strict: Option<String>,
     /// The read check, such as `out-of-range at read 0`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<String>,

@@ -13,6 +13,7 @@ use crate::generators;
 use crate::gpu::{Outcome, engine};
 use crate::ledger::{Hits, Line};
 use crate::oracles::gpu::{Asked, Cell, Judged};
+use crate::oracles::strict::Said;
 use crate::oracles::{self, msl, streams};
 use crate::readers::answer::{Refused, StreamAnswer};
 use crate::readers::ask::{self, CaseAnswers};
@@ -234,8 +235,17 @@ fn show_stream(
         shown.signatures.extend(parted);
         show_calls(native, name, answer, &mut shown.text);
     }
+    show_strict(case, subject, &mut shown.text);
     show_engines(case, subject, pictures, &mut shown);
     shown
+}
+
+/// What the strict check says.
+fn show_strict(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
+    let Some(asked) = Asked::new(case, subject) else { return };
+    let said = Said::of(asked.cmds(), &case.objects);
+    let words = said.refusal.map_or("accept".to_owned(), |strict| format!("{}: {strict}", strict.class()));
+    let _ = writeln!(text, "strict check: {words}\n");
 }
 
 /// The subject's calls and a reference's around the first that differs.
