@@ -70,7 +70,8 @@ fn a_number_of_cases_is_exact_and_the_same_every_time() {
             ("streams", 1000),
             ("raw", 125),
             ("layouts", 1000),
-            ("shaders", 16),
+            ("shaders", 18),
+            ("binds", 125),
             ("replays", 250)
         ]
     );
@@ -247,6 +248,7 @@ fn without_deno_and_without_vulkan_the_rest_runs_and_says_so() {
         "{:?}",
         results.not_run
     );
+    // Of the layouts' aspects one row a reference.
     let mut aspects: Vec<&str> = results.comparisons.iter().map(|row| row.aspect.as_str()).collect();
     aspects.dedup();
     assert_eq!(
@@ -259,7 +261,8 @@ fn without_deno_and_without_vulkan_the_rest_runs_and_says_so() {
             "group slots",
             "dynamic offsets",
             "version",
-            "options"
+            "options",
+            "bind"
         ]
     );
     let noop = results

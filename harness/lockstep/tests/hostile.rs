@@ -120,7 +120,7 @@ fn bad_files_are_one_line_with_the_place() {
         ),
         (
             "escape.json",
-            r"unknown variant `\u{1b}[31m\nred`, expected `stream` or `layout` at line 1 column",
+            r"unknown variant `\u{1b}[31m\nred`, expected one of `stream`, `layout`, `bind` at line 1 column",
         ),
         (
             "long.json",
