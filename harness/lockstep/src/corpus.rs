@@ -446,6 +446,7 @@ fn compare_stream(due: &StreamExpect, found: &StreamExpect, replays: &[Replay], 
     differ("decode", &due.decode, &found.decode, optional, wrong);
     differ("remap", &due.remap, &found.remap, optional, wrong);
     differ("ranges", &due.ranges, &found.ranges, optional, wrong);
+    differ("strict", &due.strict, &found.strict, optional, wrong);
     differ("reads", &due.reads, &found.reads, optional, wrong);
     let list = |words: &Vec<String>| format!("{words:?}");
     differ("descriptors", &due.descriptors, &found.descriptors, list, wrong);

@@ -464,7 +464,8 @@ fn show_layout(case: &LayoutCase) -> Shown {
     shown.text.push('\n');
     if let Some(shader) = &case.shader {
         let _ = writeln!(shown.text, "{}", shader.wgsl);
-        let checked = msl::check(case);
+        let mut checked = msl::check(case);
+        checked.add(msl::upstream::check(case));
         let _ = writeln!(
             shown.text,
             "{} entry points translated, {} arguments",
