@@ -78,7 +78,7 @@ const FORMATS: [TextureFormat; 8] = [
 const MIN_SIZES: [Option<NonZeroU64>; 4] = [None, NonZeroU64::new(4), NonZeroU64::new(256), Some(NonZeroU64::MAX)];
 
 /// How many groups a layout has: mostly a few.
-const GROUP_COUNTS: [usize; 16] = [0, 1, 2, 4, 1, 1, 2, 2, 3, 3, 3, 4, 5, 6, 7, 8];
+const GROUP_COUNTS: [usize; 16] = [0, 1, 2, 3, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4, 6, 8];
 
 /// The platforms, and the versions from which slots.md section 3 gives each a newer language, newest first.
 const PLATFORMS: [(Platform, &[(u32, u32)]); 4] = [
