@@ -182,7 +182,7 @@ pub struct Line {
     pub why: &'static str,
 }
 
-/// The lines. Each says which versions it was seen with.
+/// The lines, the second table of `reference/ENGINES.md`. Each says which versions it was seen with; `tests/strict.rs` replays an example.
 pub static LEDGER: [Line; 3] = [
     Line {
         engine: "wgpu:",
