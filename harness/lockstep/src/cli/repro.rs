@@ -13,8 +13,7 @@ use crate::generators;
 use crate::gpu::{Outcome, engine};
 use crate::ledger::{Hits, Line};
 use crate::oracles::gpu::{Asked, Cell, Judged};
-use crate::oracles::strict::Said;
-use crate::oracles::{self, msl, streams};
+use crate::oracles::{self, msl, streams, strict};
 use crate::readers::answer::{Refused, StreamAnswer};
 use crate::readers::ask::{self, CaseAnswers};
 use crate::readers::layouts::{LayoutReader, Refusal, StageSlots, Words};
@@ -84,7 +83,7 @@ impl Shown {
     /// Whether the finding of this signature could have shown: whoever parted from the native reader took part.
     fn could_show(&self, signature: &str) -> bool {
         let names = |name: &String| {
-            ["vs ", "on ", "reader "]
+            ["vs ", "on ", "reader ", "strict: "]
                 .iter()
                 .any(|role| signature.contains(&format!("{role}{name}")))
         };
@@ -235,17 +234,8 @@ fn show_stream(
         shown.signatures.extend(parted);
         show_calls(native, name, answer, &mut shown.text);
     }
-    show_strict(case, subject, &mut shown.text);
     show_engines(case, subject, pictures, &mut shown);
     shown
-}
-
-/// What the strict check says.
-fn show_strict(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
-    let Some(asked) = Asked::new(case, subject) else { return };
-    let said = Said::of(asked.cmds(), &case.objects);
-    let words = said.refusal.map_or("accept".to_owned(), |strict| format!("{}: {strict}", strict.class()));
-    let _ = writeln!(text, "strict check: {words}\n");
 }
 
 /// The subject's calls and a reference's around the first that differs.
@@ -377,6 +367,9 @@ fn fingerprint(words: &[u32]) -> u32 {
 
 fn show_engines(case: &StreamCase, subject: &StreamAnswer, pictures: Option<(PathBuf, String)>, shown: &mut Shown) {
     let Some(asked) = Asked::new(case, subject) else { return };
+    let said = strict::Said::of(asked.cmds(), &case.objects);
+    let words = said.refusal.map_or("accept".to_owned(), |strict| strict.to_string());
+    let _ = writeln!(shown.text, "strict check: {words}\n");
     let mut outcomes: Vec<(String, Outcome)> = Vec::new();
     for about in engine::available() {
         let mut engine = match engine::open(&about.id) {
@@ -388,6 +381,8 @@ fn show_engines(case: &StreamCase, subject: &StreamAnswer, pictures: Option<(Pat
         };
         let outcome = engine.replay(&asked.request());
         show_judged(&about.id, &asked.judge(&about, &outcome), shown);
+        let judged = strict::judge_with_probe(&said, engine.as_mut(), &asked.request(), &outcome);
+        show_strictly(&about.id, judged.as_ref(), shown);
         outcomes.push((about.id, outcome));
     }
     if let Some((folder, stem)) = pictures {
@@ -413,6 +408,16 @@ fn show_judged(id: &str, judged: &Judged, shown: &mut Shown) {
         let _ = writeln!(shown.text, "    {}", judged.detail.replace('\n', "\n    "));
     }
     shown.signatures.extend(judged.signature("native", id));
+}
+
+/// Where the strict check and an engine part.
+fn show_strictly(id: &str, judged: Option<&strict::Judged>, shown: &mut Shown) {
+    let found = judged.and_then(|judged| Some((judged, judged.signature(id)?)));
+    if let Some((judged, signature)) = found {
+        let _ = writeln!(shown.text, "{id}: THE STRICT CHECK IS WRONG: {}", judged.what);
+        let _ = writeln!(shown.text, "    {}", judged.detail.replace('\n', "\n    "));
+        shown.signatures.push(signature);
+    }
 }
 
 fn show_pictures(
@@ -477,6 +482,10 @@ fn show_layout(case: &LayoutCase) -> Shown {
         for problem in checked.problems {
             let _ = writeln!(shown.text, "entry point {}: {}", problem.entry_point, problem.detail);
             shown.signatures.push(problem.signature());
+        }
+        for problem in msl::apple::find().map_or(Vec::new(), |apple| apple.check(case).1) {
+            let _ = writeln!(shown.text, "entry point {}: {}", problem.entry_point, problem.detail);
+            shown.signatures.push(msl::apple::signature(&problem));
         }
     }
     shown

@@ -21,6 +21,7 @@ use std::rc::Rc;
 use wire::{Cmd, ObjectTable, Op, Rule, Strict};
 
 use crate::case::Object;
+use crate::gpu::engine::{Engine, Request};
 use crate::gpu::{Outcome, TroubleKind};
 use crate::report::results::StrictRow;
 use crate::strict::Facts;
@@ -117,6 +118,21 @@ pub fn judge(said: &Said<'_>, engine: &str, outcome: &Outcome, stop_after: Optio
             Some(cmd) => accepted(said, engine, cmd, refused_at, message),
         }),
     }
+}
+
+/// [`judge`] of a replay that was made, and of one more where it does not show enough.
+pub fn judge_with_probe(
+    said: &Said<'_>,
+    engine: &mut dyn Engine,
+    request: &Request<'_>,
+    outcome: &Outcome,
+) -> Option<Judged> {
+    let id = engine.about().id.clone();
+    judge(said, &id, outcome, request.stop_after).or_else(|| {
+        let stop_after = said.refusal.map(|refusal| refusal.command);
+        let probe = engine.replay(&Request { stop_after, ..*request });
+        judge(said, &id, &probe, stop_after)
+    })
 }
 
 fn judged(cell: Cell, what: impl Into<String>, detail: impl Into<String>) -> Judged {
