@@ -198,7 +198,7 @@ pub struct Line {
     pub why: &'static str,
 }
 
-/// The lines, the second table of `reference/ENGINES.md`. Each says which versions it was seen with; `tests/strict.rs` replays an example.
+/// The lines: the second table of `reference/ENGINES.md`, which says where their examples are. Each says which versions it was seen with.
 pub static LEDGER: [Line; 3] = [
     Line {
         engine: "wgpu:",
