@@ -1,8 +1,8 @@
 //! naga's pipeline, as slots.md section 4 lays it out: parse and lower, validate, process overrides, write MSL. Each way to fail is
 //! an error of its own, and a panic of naga's is one too.
 //!
-//! A user is told a [`PipelineError`]. The MSL oracle goes the same way and judges naga's own errors, which [`Shader::process`] and
-//! [`Resolved::try_write`] give it.
+//! A user is told a [`PipelineError`]. The MSL oracle goes the same way and judges naga's own errors, which `Shader::process` and
+//! `Resolved::try_write` give it.
 //!
 //! naga's recursion follows the text: whoever gives it a text of others does so inside [`crate::deep::run`].
 
@@ -212,9 +212,11 @@ impl Shader {
         constants: &PipelineConstants,
     ) -> Result<Resolved<'_>, ResolveError> {
         let selected = Some((stage.naga(), name));
-        let (module, info) = caught(|| process_overrides(&self.module, &self.info, selected, constants))
-            .map_err(ResolveError::Panic)?
-            .map_err(|error| ResolveError::Constant(Box::new(error)))?;
+        let (module, info) = caught(|| {
+            process_overrides(&self.module, &self.info, selected, constants)
+                .map_err(|error| ResolveError::Constant(Box::new(error)))
+        })
+        .map_err(ResolveError::Panic)??;
         let index = position(&module, stage, name).ok_or(ResolveError::NoEntryPoint)?;
         Ok(Resolved { module, info, index })
     }
@@ -313,11 +315,11 @@ impl Resolved<'_> {
 /// # Errors
 ///
 /// [`PipelineError::Panic`] alone.
-pub(crate) fn validate(module: &Module) -> Result<Result<ModuleInfo, WithSpan<ValidationError>>, PipelineError> {
+pub(crate) fn validate(module: &Module) -> Result<Result<ModuleInfo, Box<WithSpan<ValidationError>>>, PipelineError> {
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
     validator.subgroup_stages(ShaderStages::all());
     validator.subgroup_operations(SubgroupOperationSet::all());
-    guarded(|| validator.validate(module))
+    guarded(|| validator.validate(module).map_err(Box::new))
 }
 
 /// The key of an override in WebGPU's `GPUProgrammableStage.constants`: its `@id`, else its name.

@@ -20,6 +20,7 @@ use super::Verdict::{self, BothAccept, Differ};
 use crate::bind::{BindPlayer, Bound, BufferSlot, Reads, Tables, upstream};
 use crate::case::{BindCase, BindCommand, Pipeline, PipelineStage, Stage};
 use crate::ledger::{Hits, Line};
+use crate::msl::arguments::FIRST_VERTEX_BUFFER;
 
 /// The parts that are compared, each a row of the report.
 pub const ASPECTS: [&str; 1] = ["bind"];
@@ -136,7 +137,7 @@ fn first_gap(case: &BindCase, pipeline: &Pipeline, stage: &PipelineStage, subjec
     let asks_for_sizes = !(stage.runtime_arrays.is_empty() && stage.vertex_buffers.is_empty());
     buffers += u32::from(has_sizes && asks_for_sizes);
     let has_all = |table: &BTreeMap<u32, u32>, due: u32| table.range(..due).count() == due as usize;
-    let mut pulled = stage.vertex_buffers.iter().map(|slot| LAST_BUFFER - slot);
+    let mut pulled = stage.vertex_buffers.iter().map(|slot| FIRST_VERTEX_BUFFER - slot);
     let has_buffers = subject.buffers.range(..buffers).count() == buffers as usize
         && pulled.all(|slot| subject.buffers.contains_key(&slot));
     [
@@ -172,9 +173,6 @@ fn judged_sizes(case: &BindCase, pipeline: &Pipeline, stage: &PipelineStage) -> 
 
 /// The slot of the immediates, where there are some.
 const IMMEDIATES: u32 = 0;
-
-/// The last slot of Metal's buffer table, where WebGPU's vertex buffer 0 stands.
-const LAST_BUFFER: u32 = 30;
 
 /// The ledger's `immediates-length`.
 fn four_times_as_long(subject: Option<&BufferSlot>, upstream: Option<&BufferSlot>) -> bool {

@@ -246,9 +246,9 @@ impl Twin {
         }
         // The information is that of the shader, which naga does not look at where there are overrides: it makes it anew.
         let resolve = |values: &PipelineConstants| {
-            let (module, info) = guarded(|| process_overrides(&module, &shader.info, None, values))
-                .map_err(|error| error.to_string())?
-                .map_err(|error| error.to_string())?;
+            let (module, info) =
+                guarded(|| process_overrides(&module, &shader.info, None, values).map_err(|error| error.to_string()))
+                    .map_err(|error| error.to_string())??;
             Ok::<_, String>((module.into_owned(), info.into_owned()))
         };
         let given = settings.constants();
