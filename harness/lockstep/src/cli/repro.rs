@@ -13,7 +13,8 @@ use crate::generators;
 use crate::gpu::{Outcome, engine};
 use crate::ledger::{Hits, Line};
 use crate::oracles::gpu::{Asked, Cell, Judged};
-use crate::oracles::{self, msl, streams, strict};
+use crate::oracles::strict::{self, Said};
+use crate::oracles::{self, msl, streams};
 use crate::readers::answer::{Refused, StreamAnswer};
 use crate::readers::ask::{self, CaseAnswers};
 use crate::readers::layouts::{LayoutReader, Refusal, StageSlots, Words};
@@ -234,8 +235,19 @@ fn show_stream(
         shown.signatures.extend(parted);
         show_calls(native, name, answer, &mut shown.text);
     }
+    show_strict(case, subject, &mut shown.text);
     show_engines(case, subject, pictures, &mut shown);
     shown
+}
+
+/// What the strict check says.
+fn show_strict(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
+    let Some(asked) = Asked::new(case, subject) else { return };
+    let said = Said::of(asked.cmds(), &case.objects);
+    let words = said
+        .refusal
+        .map_or("accept".to_owned(), |strict| format!("{}: {strict}", strict.class()));
+    let _ = writeln!(text, "strict check: {words}\n");
 }
 
 /// The subject's calls and a reference's around the first that differs.
@@ -367,9 +379,7 @@ fn fingerprint(words: &[u32]) -> u32 {
 
 fn show_engines(case: &StreamCase, subject: &StreamAnswer, pictures: Option<(PathBuf, String)>, shown: &mut Shown) {
     let Some(asked) = Asked::new(case, subject) else { return };
-    let said = strict::Said::of(asked.cmds(), &case.objects);
-    let words = said.refusal.map_or("accept".to_owned(), |strict| strict.to_string());
-    let _ = writeln!(shown.text, "strict check: {words}\n");
+    let said = Said::of(asked.cmds(), &case.objects);
     let mut outcomes: Vec<(String, Outcome)> = Vec::new();
     for about in engine::available() {
         let mut engine = match engine::open(&about.id) {
