@@ -148,10 +148,10 @@ fn first_gap(case: &BindCase, pipeline: &Pipeline, stage: &PipelineStage, subjec
 /// What a stage is due and the subject leaves empty at a draw. What upstream has beside the subject's does not show that: it may stand there
 /// from before.
 fn find_gaps(case: &BindCase, subject: &Bound, compared: &mut Compared) {
-    for (pipeline, stage) in pipeline_of(case, subject.command)
-        .iter()
-        .flat_map(|pipeline| pipeline.stages.iter().map(move |stage| (pipeline, stage)))
-    {
+    let Some(pipeline) = pipeline_of(case, subject.command) else {
+        return;
+    };
+    for stage in &pipeline.stages {
         if let Some(what) = first_gap(case, pipeline, stage, &subject.stages[stage.stage as usize]) {
             compared.count(Differ(format!("{what} in the {} stage", stage.stage.name())));
         }

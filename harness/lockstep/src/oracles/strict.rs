@@ -4,13 +4,13 @@
 //!
 //! What an engine says is text and never compared, so whether its error is of the classes of section 8 follows from the command and
 //! the table. A write, copy or read can only be refused over memory, and so can a SetBindGroup of a compute pass. Of the other commands
-//! that the strict check looks at, [`rest`] says whether everything else holds that WebGPU asks of them: a pipeline is set, the groups
+//! that the strict check looks at, `rest` says whether everything else holds that WebGPU asks of them: a pipeline is set, the groups
 //! are its layouts' own, every vertex buffer is there, no usage conflicts. Where it all holds, an error is over memory; where it does
 //! not, or nothing says so, the error is one that only a device gives. The other commands, such as BeginRenderPass, are the device's
 //! alone.
 //!
 //! **Does not catch** a rule that the strict check and every engine lack alike; a rule over memory that it lacks for a draw or dispatch
-//! whose state [`rest`] does not understand (a layout `auto`, a shader that is no [`Kernel`](crate::gpu::kernels::Kernel)); and
+//! whose state `rest` does not understand (a layout `auto`, a shader that is no [`Kernel`](crate::gpu::kernels::Kernel)); and
 //! ReadBuffers that it refuses, which the host performs and no engine sees. Where an engine is laxer or stricter than WebGPU, a line of
 //! [`LEDGER`] says so.
 
