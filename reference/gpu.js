@@ -557,6 +557,9 @@ class Engine {
     this.executes = executes;
     /** @type {Gpu | null} */
     this.gpu = null;
+    // What the last attempt broke over.
+    this.why = "";
+    this.wasLost = false;
   }
 
   /** Opens a device; gives what is known of its adapter, null where there is none. */
@@ -592,8 +595,8 @@ class Engine {
 
   /** The outcome of the item that broke something alone. @returns {Outcome} */
   broke() {
-    const message = this.wasLost ? `the device was lost: ${this.why}` : String(this.why);
-    return { trouble: { command: null, kind: TROUBLE.engine, message }, lost: this.wasLost === true, held: [] };
+    const message = this.wasLost ? `the device was lost: ${this.why}` : this.why;
+    return { trouble: { command: null, kind: TROUBLE.engine, message }, lost: this.wasLost, held: [] };
   }
 }
 

@@ -33,7 +33,34 @@ const MAP_WRITE = 2;
 const COPY_DST = 8;
 const MODE_READ = 1;
 
-const SUBMIT = 40;
+/** The commands' opcodes (wire.md section 2). */
+const OP = Object.freeze({
+  setPipeline: 1,
+  setBindGroup: 2,
+  draw: 3,
+  drawIndexed: 4,
+  setVertexBuffer: 5,
+  setIndexBuffer: 6,
+  setViewport: 7,
+  setScissorRect: 8,
+  setBlendConstant: 9,
+  setStencilReference: 10,
+  executeBundles: 11,
+  drawIndirect: 12,
+  drawIndexedIndirect: 13,
+  beginRenderPass: 20,
+  endPass: 21,
+  beginComputePass: 22,
+  dispatch: 23,
+  dispatchIndirect: 24,
+  writeBuffer: 30,
+  copyBufferToBuffer: 31,
+  copyTextureToTexture: 32,
+  writeTexture: 33,
+  readBuffer: 34,
+  submit: 40,
+});
+
 const NO_STRIDE = 0xffffffff;
 const INDEX_FORMATS = ["", "uint16", "uint32"];
 const LOAD_OPS = ["", "load", "clear"];
@@ -523,7 +550,7 @@ export class Recorder {
   /** @param {number} id @param {number} offset @param {Uint8Array} bytes a copy */
   #writeBuffer(id, offset, bytes) {
     if (bytes.length % 4 !== 0) throw new NotCarried("writeBuffer of a length that is no multiple of 4");
-    this.#write(30, id, ...u64(offset), this.#data(bytes), bytes.length);
+    this.#write(OP.writeBuffer, id, ...u64(offset), this.#data(bytes), bytes.length);
   }
 
   /** @param {any} buffer @param {number} id @param {number} offset @param {Uint8Array} bytes */
@@ -536,7 +563,7 @@ export class Recorder {
       return;
     }
     if (stream.windowLength + bytes.length > MAX_READ_WINDOW) throw new NotCarried("reads past a window of 64 MiB");
-    stream.words.push(34, id, ...u64(offset), bytes.length, stream.windowLength);
+    stream.words.push(OP.readBuffer, id, ...u64(offset), bytes.length, stream.windowLength);
     stream.window.push(bytes.slice());
     stream.windowLength += bytes.length;
   }
@@ -573,7 +600,7 @@ export class Recorder {
     const strides = [bytesPerRow ?? NO_STRIDE, rowsPerImage ?? NO_STRIDE];
     const at = this.#textureWords(destination);
     const size3 = [width, height, depthOrArrayLayers];
-    this.#write(33, ...at, this.#data(bytes), bytes.length, ...u64(0), ...strides, ...size3);
+    this.#write(OP.writeTexture, ...at, this.#data(bytes), bytes.length, ...u64(0), ...strides, ...size3);
   }
 
   /** texture mip x y z aspect @param {any} copy */
@@ -600,7 +627,7 @@ export class Recorder {
   #endSubmit() {
     const stream = this.#streams.at(-1);
     if (stream === undefined || stream.closed) return;
-    stream.words.push(SUBMIT);
+    stream.words.push(OP.submit);
     stream.closed = true;
   }
 
@@ -625,14 +652,14 @@ export class Recorder {
       beginRenderPass: ([descriptor], pass) => this.#watchRenderPass(pass, descriptor, write),
       beginComputePass: ([descriptor], pass) => {
         this.#loseOthers("beginComputePass", descriptor, []);
-        write(22);
+        write(OP.beginComputePass);
         this.#watchComputePass(pass, write);
       },
       copyBufferToBuffer: (args) => this.#copyBufferToBuffer(args, write),
       copyTextureToTexture: ([source, destination, size]) => {
         const { width, height, depthOrArrayLayers } = extent(size);
         const [from, to] = [this.#textureWords(source), this.#textureWords(destination)];
-        write(32, ...from, ...to, width, height, depthOrArrayLayers);
+        write(OP.copyTextureToTexture, ...from, ...to, width, height, depthOrArrayLayers);
       },
       clearBuffer: ([buffer, offset = 0, size]) => {
         copy("clearBuffer", [{ "@": this.#id(buffer) }, offset, size ?? buffer.size - offset]);
@@ -670,7 +697,14 @@ export class Recorder {
       ? [args[0], 0, args[1], 0, args[2]]
       : args;
     const bytes = size ?? source.size - sourceOffset;
-    write(31, this.#id(source), ...u64(sourceOffset), this.#id(destination), ...u64(destinationOffset), ...u64(bytes));
+    write(
+      OP.copyBufferToBuffer,
+      this.#id(source),
+      ...u64(sourceOffset),
+      this.#id(destination),
+      ...u64(destinationOffset),
+      ...u64(bytes),
+    );
   }
 
   /** @param {any} pass @param {any} descriptor @param {Write} write */
@@ -683,20 +717,20 @@ export class Recorder {
       writePass = () => {};
       const colors = Array.from(colorAttachments, (color) => this.#colorAttachment(color));
       const depth = depthStencilAttachment ? [1, ...this.#depthAttachment(depthStencilAttachment)] : [0];
-      write(20, colors.length, ...colors.flat(), ...depth);
+      write(OP.beginRenderPass, colors.length, ...colors.flat(), ...depth);
       writePass = write;
     });
     this.#patch(pass, "GPURenderPassEncoder", {
       ...this.#drawing(writePass, (object) => this.#id(object)),
-      setViewport: (values) => writePass(7, ...values.slice(0, 6).map(f32)),
-      setScissorRect: ([x, y, width, height]) => writePass(8, x, y, width, height),
-      setBlendConstant: ([color]) => writePass(9, ...colorValues(color)),
-      setStencilReference: ([reference]) => writePass(10, reference),
+      setViewport: (values) => writePass(OP.setViewport, ...values.slice(0, 6).map(f32)),
+      setScissorRect: ([x, y, width, height]) => writePass(OP.setScissorRect, x, y, width, height),
+      setBlendConstant: ([color]) => writePass(OP.setBlendConstant, ...colorValues(color)),
+      setStencilReference: ([reference]) => writePass(OP.setStencilReference, reference),
       executeBundles: ([bundles]) => {
         const ids = Array.from(bundles, (bundle) => this.#id(bundle));
-        writePass(11, ids.length, ...ids);
+        writePass(OP.executeBundles, ids.length, ...ids);
       },
-      end: () => writePass(21),
+      end: () => writePass(OP.endPass),
     });
   }
 
@@ -727,9 +761,9 @@ export class Recorder {
     this.#patch(pass, "GPUComputePassEncoder", {
       setPipeline,
       setBindGroup,
-      dispatchWorkgroups: ([x, y = 1, z = 1]) => write(23, x, y, z),
-      dispatchWorkgroupsIndirect: ([buffer, offset]) => write(24, this.#id(buffer), ...u64(offset)),
-      end: () => write(21),
+      dispatchWorkgroups: ([x, y = 1, z = 1]) => write(OP.dispatch, x, y, z),
+      dispatchWorkgroupsIndirect: ([buffer, offset]) => write(OP.dispatchIndirect, this.#id(buffer), ...u64(offset)),
+      end: () => write(OP.endPass),
     });
   }
 
@@ -745,27 +779,27 @@ export class Recorder {
       return u64(size ?? 0);
     };
     return {
-      setPipeline: ([pipeline]) => write(1, id(pipeline)),
+      setPipeline: ([pipeline]) => write(OP.setPipeline, id(pipeline)),
       setBindGroup: ([index, bindGroup, offsets = [], start = 0, length = offsets.length]) => {
         // Start and length are there with a Uint32Array alone.
         const dynamic = Array.from(offsets).slice(start, start + length);
-        write(2, index, bindGroup ? id(bindGroup) : 0, dynamic.length, ...dynamic);
+        write(OP.setBindGroup, index, bindGroup ? id(bindGroup) : 0, dynamic.length, ...dynamic);
       },
       draw: ([vertexCount, instanceCount = 1, firstVertex = 0, firstInstance = 0]) => {
-        write(3, vertexCount, instanceCount, firstVertex, firstInstance);
+        write(OP.draw, vertexCount, instanceCount, firstVertex, firstInstance);
       },
       drawIndexed: ([indexCount, instanceCount = 1, firstIndex = 0, baseVertex = 0, firstInstance = 0]) => {
-        write(4, indexCount, instanceCount, firstIndex, baseVertex, firstInstance);
+        write(OP.drawIndexed, indexCount, instanceCount, firstIndex, baseVertex, firstInstance);
       },
       setVertexBuffer: ([slot, buffer, offset = 0, size]) => {
-        if (buffer) write(5, slot, id(buffer), ...u64(offset), ...rest(size));
-        else write(5, slot, 0, ...u64(offset), ...u64(size ?? 0));
+        if (buffer) write(OP.setVertexBuffer, slot, id(buffer), ...u64(offset), ...rest(size));
+        else write(OP.setVertexBuffer, slot, 0, ...u64(offset), ...u64(size ?? 0));
       },
       setIndexBuffer: ([buffer, format, offset = 0, size]) => {
-        write(6, id(buffer), INDEX_FORMATS.indexOf(format), ...u64(offset), ...rest(size));
+        write(OP.setIndexBuffer, id(buffer), INDEX_FORMATS.indexOf(format), ...u64(offset), ...rest(size));
       },
-      drawIndirect: ([buffer, offset]) => write(12, id(buffer), ...u64(offset)),
-      drawIndexedIndirect: ([buffer, offset]) => write(13, id(buffer), ...u64(offset)),
+      drawIndirect: ([buffer, offset]) => write(OP.drawIndirect, id(buffer), ...u64(offset)),
+      drawIndexedIndirect: ([buffer, offset]) => write(OP.drawIndexedIndirect, id(buffer), ...u64(offset)),
     };
   }
 

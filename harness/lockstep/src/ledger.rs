@@ -1,6 +1,8 @@
 //! The ledger of known divergences from wgpu-hal's own functions: `reference/LEDGER.md` has each line's condition, reason, versions and
 //! source; here are its names and counts. Where a line's condition holds, its difference must occur: a difference that no line has is a
 //! finding, and so is a line that could have occurred in a case and did not.
+//!
+//! What engines do otherwise is tolerated, not expected, and stands elsewhere: [`crate::gpu::ledger`], [`crate::oracles::strict::LEDGER`].
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! Panics that are answers: caught, and not printed.
+//! Panics that are answers, of naga, wgpu or wgpu-hal: caught, and not printed. Where a panic would be a fault of this program, as around a
+//! whole case, `catch_unwind` alone leaves its message on the terminal.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

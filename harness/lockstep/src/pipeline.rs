@@ -1,17 +1,24 @@
 //! naga's pipeline, as slots.md section 4 lays it out: parse and lower, validate, process overrides, write MSL. Each way to fail is
 //! an error of its own, and a panic of naga's is one too.
 //!
+//! A user is told a [`PipelineError`]. The MSL oracle goes the same way and judges naga's own errors, which `Shader::process` and
+//! `Resolved::try_write` give it.
+//!
 //! naga's recursion follows the text: whoever gives it a text of others does so inside [`crate::deep::run`].
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use naga::back::PipelineConstants;
 use naga::back::msl::{EntryPointError, Options, PipelineOptions};
 use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
 use naga::common::wgsl::TryToWgsl as _;
-use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
-use naga::{Module, Override, Scalar, ScalarKind, SourceLocation};
+use naga::valid::{
+    Capabilities, FunctionInfo, GlobalUse, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationError,
+    ValidationFlags, Validator,
+};
+use naga::{EntryPoint, GlobalVariable, Handle, Module, Override, Scalar, ScalarKind, SourceLocation, WithSpan};
 
 use crate::case::Stage;
 use crate::panics::caught;
@@ -88,6 +95,16 @@ pub struct Diagnostic {
     pub report: String,
 }
 
+impl PipelineError {
+    /// All there is to say: naga's report with the lines of the text, where it has one.
+    pub(crate) fn report(self) -> String {
+        match self {
+            PipelineError::Syntax(diagnostic) | PipelineError::Invalid(diagnostic) => diagnostic.report,
+            other => other.to_string(),
+        }
+    }
+}
+
 impl Display for Diagnostic {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.place {
@@ -96,6 +113,20 @@ impl Display for Diagnostic {
         }
     }
 }
+
+/// Why a module has no form for one entry point.
+#[derive(Debug)]
+pub(crate) enum ResolveError {
+    /// naga panicked.
+    Panic(String),
+    /// naga does not take the overrides.
+    Constant(Box<PipelineConstantError>),
+    /// What naga gives lacks the entry point.
+    NoEntryPoint,
+}
+
+/// What naga's writer answers: an error as a whole, an error for the entry point, or text.
+pub(crate) type Written = Result<Result<Msl, EntryPointError>, naga::back::msl::Error>;
 
 /// A valid module.
 #[derive(Debug)]
@@ -140,15 +171,10 @@ impl Shader {
                 PipelineError::Syntax(diagnostic(error.message().to_owned(), error.location(wgsl), report))
             })
         })??;
-        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
-        validator.subgroup_stages(ShaderStages::all());
-        validator.subgroup_operations(SubgroupOperationSet::all());
-        let info = guarded(|| {
-            validator.validate(&module).map_err(|error| {
-                let report = error.emit_to_string_with_path(wgsl, path);
-                PipelineError::Invalid(diagnostic(causes(error.as_inner()), error.location(wgsl), report))
-            })
-        })??;
+        let info = validate(&module)?.map_err(|error| {
+            let report = error.emit_to_string_with_path(wgsl, path);
+            PipelineError::Invalid(diagnostic(causes(error.as_inner()), error.location(wgsl), report))
+        })?;
         Ok(Shader { module, info })
     }
 
@@ -171,12 +197,27 @@ impl Shader {
         };
         position(&self.module, stage, name).ok_or_else(unknown)?;
         let constants = overrides.iter().map(|(key, &value)| (key.clone(), value)).collect();
-        let (module, info) = guarded(|| {
-            let selected = Some((stage.naga(), name));
-            process_overrides(&self.module, &self.info, selected, &constants)
-                .map_err(|error| self.override_error(&error, overrides))
-        })??;
-        let index = position(&module, stage, name).ok_or_else(unknown)?;
+        self.process(stage, name, &constants).map_err(|error| match error {
+            ResolveError::Panic(panic) => PipelineError::Panic(panic),
+            ResolveError::Constant(error) => self.override_error(&error, overrides),
+            ResolveError::NoEntryPoint => unknown(),
+        })
+    }
+
+    /// [`Shader::resolve`] of an entry point that is there, with naga's own error.
+    pub(crate) fn process(
+        &self,
+        stage: Stage,
+        name: &str,
+        constants: &PipelineConstants,
+    ) -> Result<Resolved<'_>, ResolveError> {
+        let selected = Some((stage.naga(), name));
+        let (module, info) = caught(|| {
+            process_overrides(&self.module, &self.info, selected, constants)
+                .map_err(|error| ResolveError::Constant(Box::new(error)))
+        })
+        .map_err(ResolveError::Panic)??;
+        let index = position(&module, stage, name).ok_or(ResolveError::NoEntryPoint)?;
         Ok(Resolved { module, info, index })
     }
 
@@ -222,20 +263,63 @@ impl Shader {
 }
 
 impl Resolved<'_> {
+    /// The entry point.
+    pub(crate) fn entry_point(&self) -> &EntryPoint {
+        &self.module.entry_points[self.index]
+    }
+
+    /// What validation found out about it.
+    pub(crate) fn uses(&self) -> &FunctionInfo {
+        self.info.get_entry_point(self.index)
+    }
+
+    /// The globals that it reaches, those that live in the shader alone included.
+    pub(crate) fn used(&self) -> impl Iterator<Item = (Handle<GlobalVariable>, &GlobalVariable, GlobalUse)> {
+        let uses = self.uses();
+        let globals = self.module.global_variables.iter();
+        globals
+            .map(|(handle, global)| (handle, global, uses[handle]))
+            .filter(|(_, _, used)| !used.is_empty())
+    }
+
     /// Writes the entry point that `pipeline` selects, which is this one.
     ///
     /// # Errors
     ///
     /// [`PipelineError::Layout`], [`PipelineError::Writer`], [`PipelineError::Panic`].
     pub fn write(&self, options: &Options, pipeline: &PipelineOptions) -> Result<Msl, PipelineError> {
-        let written = guarded(|| naga::back::msl::write_string(&self.module, &self.info, options, pipeline))?;
-        let (text, mut info) = written.map_err(|error| PipelineError::Writer(causes(&error)))?;
-        match info.entry_point_names.pop() {
-            Some(Ok(function)) => Ok(Msl { function, text }),
-            Some(Err(error)) => Err(PipelineError::Layout(error)),
-            None => Err(PipelineError::Writer("no entry point was written".into())),
+        match self.try_write(options, pipeline)? {
+            Ok(Ok(msl)) => Ok(msl),
+            Ok(Err(error)) => Err(PipelineError::Layout(error)),
+            Err(error) => Err(PipelineError::Writer(causes(&error))),
         }
     }
+
+    /// [`Resolved::write`] with naga's own errors.
+    ///
+    /// # Errors
+    ///
+    /// [`PipelineError::Panic`] alone.
+    pub(crate) fn try_write(&self, options: &Options, pipeline: &PipelineOptions) -> Result<Written, PipelineError> {
+        let written = guarded(|| naga::back::msl::write_string(&self.module, &self.info, options, pipeline))?;
+        Ok(written.map(|(text, mut info)| {
+            // An entry point that is not there is an error as a whole.
+            let function = info.entry_point_names.pop().unwrap_or(Ok(String::new()));
+            function.map(|function| Msl { function, text })
+        }))
+    }
+}
+
+/// Validates a module, with every capability that naga knows.
+///
+/// # Errors
+///
+/// [`PipelineError::Panic`] alone.
+pub(crate) fn validate(module: &Module) -> Result<Result<ModuleInfo, Box<WithSpan<ValidationError>>>, PipelineError> {
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
+    validator.subgroup_stages(ShaderStages::all());
+    validator.subgroup_operations(SubgroupOperationSet::all());
+    guarded(|| validator.validate(module).map_err(Box::new))
 }
 
 /// The key of an override in WebGPU's `GPUProgrammableStage.constants`: its `@id`, else its name.
@@ -288,6 +372,6 @@ fn layout_words(error: &EntryPointError) -> String {
 }
 
 /// Runs a part of naga; a panic is an error that says so.
-fn guarded<T>(part: impl FnOnce() -> T) -> Result<T, PipelineError> {
+pub(crate) fn guarded<T>(part: impl FnOnce() -> T) -> Result<T, PipelineError> {
     caught(part).map_err(PipelineError::Panic)
 }

@@ -470,6 +470,23 @@ fn bytes_shifted() -> Box<dyn BindPlayer> {
     Box::new(Spoiled { before: |_| {}, after })
 }
 
+fn binds_no_texture() -> Box<dyn BindPlayer> {
+    fn after(bound: &mut Bound) {
+        bound.stages.iter_mut().for_each(|tables| tables.textures.clear());
+    }
+    Box::new(Spoiled { before: |_| {}, after })
+}
+
+/// `_buffer_sizes` and immediates are left out.
+fn gives_no_bytes() -> Box<dyn BindPlayer> {
+    fn after(bound: &mut Bound) {
+        let is_bytes = |held: &BufferSlot| matches!(held, BufferSlot::Bytes(_));
+        let stages = bound.stages.iter_mut();
+        stages.for_each(|tables| tables.buffers.retain(|_, held| !is_bytes(held)));
+    }
+    Box::new(Spoiled { before: |_| {}, after })
+}
+
 /// A thousand binds: some hundredths of a second.
 fn campaign(subject: fn() -> Box<dyn BindPlayer>) -> Results {
     let folder = tempfile::tempdir().expect("a folder");
@@ -502,6 +519,14 @@ fn campaign(subject: fn() -> Box<dyn BindPlayer>) -> Results {
 #[case(
     bytes_shifted,
     "bind: wrong vs slot-upstream: the ledger's `immediates-length` did not occur in the compute stage"
+)]
+#[case(
+    binds_no_texture,
+    "bind: wrong vs slot-upstream: an empty texture slot in the fragment stage"
+)]
+#[case(
+    gives_no_bytes,
+    "bind: wrong vs slot-upstream: an empty buffer slot in the vertex stage"
 )]
 fn a_wrong_encoder_is_found_out(#[case] subject: fn() -> Box<dyn BindPlayer>, #[case] due: &str) {
     let results = campaign(subject);

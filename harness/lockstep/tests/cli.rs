@@ -180,6 +180,7 @@ fn a_generated_case_is_shown_with_every_answer() {
         "remap",
         "ranges",
         "read check",
+        "strict check: ",
         "wgpu:noop: ",
     ] {
         assert!(stdout.contains(due), "{due} in {stdout}");

@@ -2,9 +2,9 @@
 //!
 //! Work comes in rounds. A round is a fixed share of every lane, so which cases a campaign runs follows from its seed and its number of
 //! rounds alone, whoever runs which; workers take the next round until the budget ends.
-
 //!
-//! Here are the plan and what the workers share; a worker is in `worker`, its streams in `streams`, its layouts and shaders in `slots`.
+//! Here are the plan and what the workers share; a worker is in `worker`, its streams in `streams`, their replays in `replays`, its
+//! layouts, shaders and binds in `slots`.
 
 mod counts;
 mod replays;

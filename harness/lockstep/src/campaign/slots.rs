@@ -78,7 +78,7 @@ impl Worker<'_> {
         let (compiled, problems) = apple.check(case);
         *self.counts.msl.checks.entry(msl::apple::CHECK.to_owned()).or_default() += compiled;
         for problem in problems {
-            let signature = format!("msl: Apple's compiler refuses a {} shader", problem.stage.name());
+            let signature = msl::apple::signature(&problem);
             let summary = format!("entry point {}: {}", problem.entry_point, problem.detail);
             self.found((Lane::Shaders, index), Case::Layout(case.clone()), signature, summary);
         }

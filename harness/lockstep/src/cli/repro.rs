@@ -13,7 +13,7 @@ use crate::generators;
 use crate::gpu::{Outcome, engine};
 use crate::ledger::{Hits, Line};
 use crate::oracles::gpu::{Asked, Cell, Judged};
-use crate::oracles::strict::Said;
+use crate::oracles::strict::{self, Said};
 use crate::oracles::{self, msl, streams};
 use crate::readers::answer::{Refused, StreamAnswer};
 use crate::readers::ask::{self, CaseAnswers};
@@ -84,7 +84,7 @@ impl Shown {
     /// Whether the finding of this signature could have shown: whoever parted from the native reader took part.
     fn could_show(&self, signature: &str) -> bool {
         let names = |name: &String| {
-            ["vs ", "on ", "reader "]
+            ["vs ", "on ", "reader ", "strict: "]
                 .iter()
                 .any(|role| signature.contains(&format!("{role}{name}")))
         };
@@ -379,6 +379,7 @@ fn fingerprint(words: &[u32]) -> u32 {
 
 fn show_engines(case: &StreamCase, subject: &StreamAnswer, pictures: Option<(PathBuf, String)>, shown: &mut Shown) {
     let Some(asked) = Asked::new(case, subject) else { return };
+    let said = Said::of(asked.cmds(), &case.objects);
     let mut outcomes: Vec<(String, Outcome)> = Vec::new();
     for about in engine::available() {
         let mut engine = match engine::open(&about.id) {
@@ -390,6 +391,8 @@ fn show_engines(case: &StreamCase, subject: &StreamAnswer, pictures: Option<(Pat
         };
         let outcome = engine.replay(&asked.request());
         show_judged(&about.id, &asked.judge(&about, &outcome), shown);
+        let judged = strict::judge_with_probe(&said, engine.as_mut(), &asked.request(), &outcome);
+        show_strictly(&about.id, judged.as_ref(), shown);
         outcomes.push((about.id, outcome));
     }
     if let Some((folder, stem)) = pictures {
@@ -415,6 +418,16 @@ fn show_judged(id: &str, judged: &Judged, shown: &mut Shown) {
         let _ = writeln!(shown.text, "    {}", judged.detail.replace('\n', "\n    "));
     }
     shown.signatures.extend(judged.signature("native", id));
+}
+
+/// Where the strict check and an engine part.
+fn show_strictly(id: &str, judged: Option<&strict::Judged>, shown: &mut Shown) {
+    let found = judged.and_then(|judged| Some((judged, judged.signature(id)?)));
+    if let Some((judged, signature)) = found {
+        let _ = writeln!(shown.text, "{id}: THE STRICT CHECK IS WRONG: {}", judged.what);
+        let _ = writeln!(shown.text, "    {}", judged.detail.replace('\n', "\n    "));
+        shown.signatures.push(signature);
+    }
 }
 
 fn show_pictures(
@@ -479,6 +492,10 @@ fn show_layout(case: &LayoutCase) -> Shown {
         for problem in checked.problems {
             let _ = writeln!(shown.text, "entry point {}: {}", problem.entry_point, problem.detail);
             shown.signatures.push(problem.signature());
+        }
+        for problem in msl::apple::find().map_or(Vec::new(), |apple| apple.check(case).1) {
+            let _ = writeln!(shown.text, "entry point {}: {}", problem.entry_point, problem.detail);
+            shown.signatures.push(msl::apple::signature(&problem));
         }
     }
     shown

@@ -93,7 +93,7 @@ pub struct Made<T> {
 }
 
 /// The bytes of (lane, seed, index), into a buffer that is used again: ChaCha8, keyed by the three. In the lane of replays the first
-/// [`WORLD_BYTES`] are those of the first stream over the same world.
+/// `WORLD_BYTES` are those of the first stream over the same world.
 pub fn bytes(lane: Lane, seed: u64, index: u64, into: &mut Vec<u8>) {
     into.resize(lane.bytes(index), 0);
     let mut key = [0; 32];

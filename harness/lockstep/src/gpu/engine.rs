@@ -19,6 +19,14 @@ pub struct EngineId {
     pub executes: bool,
 }
 
+impl EngineId {
+    /// Whether `name` is this id or begins it: `wgpu`, `wgpu:vulkan`.
+    pub(super) fn is_of(&self, name: &str) -> bool {
+        let rest = self.id.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    }
+}
+
 /// One stream to replay.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {

@@ -1,7 +1,8 @@
 //! Differences between CheckRanges or the shadow and an engine that are the engine's own, each with the rule of WebGPU that it breaks.
 //!
-//! `reference/ENGINES.md` lists them for a reader, together with those that show in no comparison. `tests/gpu_ledger.rs` replays an example, so
-//! that a line whose engine was mended is found out.
+//! `reference/ENGINES.md` lists them for a reader, together with those that show in no comparison and with those of the strict check
+//! ([`crate::oracles::strict::LEDGER`]). A line tolerates a difference and does not ask for it, unlike those of [`crate::ledger`];
+//! `tests/gpu_ledger.rs` replays an example, so that a line whose engine was mended is found out.
 
 use wire::{Cmd, Op};
 

@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 /// What an engine did with one stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The first thing that went wrong, if any did. Commands after it were not replayed.
+    /// The first command in stream order that went wrong, if one did. Commands after it may have been made too: errors of an encoder's
+    /// calls show when it is finished.
     pub trouble: Option<Trouble>,
     /// The device was lost or did not answer in time; the engine has already made a new one.
     pub lost: bool,
@@ -30,7 +31,7 @@ pub struct Outcome {
     pub window: Vec<u8>,
 }
 
-/// Why a replay did not run to its end.
+/// What went wrong in a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     /// The command's index, every command counted from 0; `None` when the object table itself was refused.
@@ -41,7 +42,7 @@ pub struct Trouble {
     pub message: String,
 }
 
-/// Who stopped a replay.
+/// Whose trouble it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TroubleKind {
     /// A validation error of the device.

@@ -94,12 +94,7 @@ impl ScriptEngine {
     ///
     /// It is not there, or does not answer.
     pub fn open(id: &str) -> anyhow::Result<ScriptEngine> {
-        let begins = |known: &str| {
-            known
-                .strip_prefix(id)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-        };
-        let found = ScriptEngine::available().into_iter().find(|known| begins(&known.id));
+        let found = ScriptEngine::available().into_iter().find(|known| known.is_of(id));
         let Some(about) = found else { return Err(unknown(id)) };
         let Parts { root, deno, dawn, .. } = parts();
         let deno = deno.as_ref().map_err(Clone::clone)?;

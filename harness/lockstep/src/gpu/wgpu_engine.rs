@@ -100,14 +100,7 @@ impl WgpuEngine {
     ///
     /// Those of [`super::engine::open`].
     pub fn open(id: &str) -> anyhow::Result<WgpuEngine> {
-        let begins = |known: &str| {
-            known
-                .strip_prefix(id)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-        };
-        let found = adapters(backends_of(id))
-            .into_iter()
-            .find(|(known, _)| begins(&known.id));
+        let found = adapters(backends_of(id)).into_iter().find(|(known, _)| known.is_of(id));
         let Some((about, adapter)) = found else {
             return Err(unknown(id));
         };

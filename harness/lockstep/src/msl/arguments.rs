@@ -46,6 +46,10 @@ pub enum FunctionType {
     Mesh,
 }
 
+/// The buffer slot of a pipeline's first vertex buffer; others follow downwards. wgpu-hal counts them from the last of Metal's 31
+/// (slots.md, section 2).
+pub const FIRST_VERTEX_BUFFER: u32 = 30;
+
 /// An argument table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Table {

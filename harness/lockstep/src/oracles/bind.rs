@@ -1,7 +1,7 @@
 //! What stands in Metal's argument tables at each draw and dispatch: by `mslmap`'s numbers, and by wgpu-hal's own bind functions.
 //!
 //! **Catches** a slot, base, dynamic offset, sizes slot or immediates slot by which a draw would find another resource than wgpu-hal
-//! gives it, and a field of `_buffer_sizes` of another size or place; whatever order groups and pipelines are set in.
+//! gives it or nothing at all, and a field of `_buffer_sizes` of another size or place; whatever order groups and pipelines are set in.
 //!
 //! **Does not catch** what a draw cannot see: slots past those of its pipeline's layout, where a pass may have left something. Nor that
 //! a shader's arguments are where the tables have them: [`super::msl`] holds the arguments of emitted MSL to the same `StageLayout` for
@@ -13,13 +13,14 @@
 
 use std::collections::BTreeMap;
 
-use wgpu_types::ShaderStages;
+use wgpu_types::{BindingType, ShaderStages};
 
 use super::Outcome;
 use super::Verdict::{self, BothAccept, Differ};
 use crate::bind::{BindPlayer, Bound, BufferSlot, Reads, Tables, upstream};
 use crate::case::{BindCase, BindCommand, Pipeline, PipelineStage, Stage};
 use crate::ledger::{Hits, Line};
+use crate::msl::arguments::FIRST_VERTEX_BUFFER;
 
 /// The parts that are compared, each a row of the report.
 pub const ASPECTS: [&str; 1] = ["bind"];
@@ -57,6 +58,7 @@ pub fn check(case: &BindCase, subject: &mut dyn BindPlayer) -> (Compared, Played
             let misread = misread.as_deref().unwrap_or(a);
             for ((a, b), misread) in a.iter().zip(b).zip(misread) {
                 compare_draw(case, [a, misread, b], &mut compared);
+                find_gaps(case, a, &mut compared);
             }
         }
         (a, b, _) => {
@@ -109,6 +111,51 @@ fn pipeline_of(case: &BindCase, draw: usize) -> Option<&Pipeline> {
         BindCommand::SetPipeline(pipeline) => Some(&case.pipelines[*pipeline]),
         _ => None,
     })
+}
+
+/// The first slot that the stage is due and that the subject leaves empty, in a word for its table. In each table the slots of a layout follow
+/// one another from 0 (slots.md, sections 1 and 2), and a case sets every group and vertex buffer that a draw needs.
+fn first_gap(case: &BindCase, pipeline: &Pipeline, stage: &PipelineStage, subject: &Tables) -> Option<&'static str> {
+    let layout = &case.layouts[pipeline.layout];
+    let groups = layout.groups.iter().flatten();
+    let entries = groups.flat_map(|&group| &case.group_layouts[group]);
+    let (mut buffers, mut textures, mut samplers) = (u32::from(layout.immediate_size > 0), 0, 0);
+    let mut has_sizes = stage.stage == Stage::Vertex;
+    for entry in entries.filter(|entry| entry.visibility.contains(stage.stage.visibility())) {
+        has_sizes |= mslmap::is_storage_buffer(entry);
+        match (entry.count, entry.ty) {
+            (None, BindingType::ExternalTexture) => (buffers, textures) = (buffers + 1, textures + 3),
+            (None, BindingType::Texture { .. } | BindingType::StorageTexture { .. }) => textures += 1,
+            (None, BindingType::Sampler(_)) => samplers += 1,
+            _ => buffers += 1,
+        }
+    }
+    let asks_for_sizes = !(stage.runtime_arrays.is_empty() && stage.vertex_buffers.is_empty());
+    buffers += u32::from(has_sizes && asks_for_sizes);
+    let has_all = |table: &BTreeMap<u32, u32>, due: u32| table.range(..due).count() == due as usize;
+    let mut pulled = stage.vertex_buffers.iter().map(|slot| FIRST_VERTEX_BUFFER - slot);
+    let has_buffers = subject.buffers.range(..buffers).count() == buffers as usize
+        && pulled.all(|slot| subject.buffers.contains_key(&slot));
+    [
+        (has_buffers, "an empty buffer slot"),
+        (has_all(&subject.textures, textures), "an empty texture slot"),
+        (has_all(&subject.samplers, samplers), "an empty sampler slot"),
+    ]
+    .into_iter()
+    .find_map(|(has_all, words)| (!has_all).then_some(words))
+}
+
+/// What a stage is due and the subject leaves empty at a draw. What upstream has beside the subject's does not show that: it may stand there
+/// from before.
+fn find_gaps(case: &BindCase, subject: &Bound, compared: &mut Compared) {
+    let Some(pipeline) = pipeline_of(case, subject.command) else {
+        return;
+    };
+    for stage in &pipeline.stages {
+        if let Some(what) = first_gap(case, pipeline, stage, &subject.stages[stage.stage as usize]) {
+            compared.count(Differ(format!("{what} in the {} stage", stage.stage.name())));
+        }
+    }
 }
 
 /// Whether two tables hold the same, whatever the bytes that are given by value.

@@ -203,16 +203,13 @@ fn tolerated(
 
 /// Whether upstream gives the binding the first slot that it takes in the table, modulo 256. Upstream's bases are not truncated.
 fn is_truncated(
-    table: &str,
+    table: Kind,
     at: (u32, u32),
     case: &LayoutCase,
     subject: &LayoutAnswer,
     upstream: &StageSlots,
     stage: usize,
 ) -> bool {
-    let Some(table) = TABLES.into_iter().find(|known| known.to_string() == table) else {
-        return false;
-    };
     let (group, binding) = at;
     let find = || {
         let base = (*upstream.bases.get(group as usize)?)?.in_table(table)?;
@@ -230,9 +227,6 @@ fn is_truncated(
     };
     find().unwrap_or(false)
 }
-
-/// The argument tables by their names in a refusal.
-const TABLES: [Kind; 3] = [Kind::Buffer, Kind::Texture, Kind::Sampler];
 
 /// The first slot that a target has in a table.
 fn slot_in(target: &BindTarget, table: Kind) -> Option<u8> {

@@ -4,13 +4,13 @@
 //!
 //! What an engine says is text and never compared, so whether its error is of the classes of section 8 follows from the command and
 //! the table. A write, copy or read can only be refused over memory, and so can a SetBindGroup of a compute pass. Of the other commands
-//! that the strict check looks at, [`rest`] says whether everything else holds that WebGPU asks of them: a pipeline is set, the groups
+//! that the strict check looks at, `rest` says whether everything else holds that WebGPU asks of them: a pipeline is set, the groups
 //! are its layouts' own, every vertex buffer is there, no usage conflicts. Where it all holds, an error is over memory; where it does
 //! not, or nothing says so, the error is one that only a device gives. The other commands, such as BeginRenderPass, are the device's
 //! alone.
 //!
 //! **Does not catch** a rule that the strict check and every engine lack alike; a rule over memory that it lacks for a draw or dispatch
-//! whose state [`rest`] does not understand (a layout `auto`, a shader that is no [`Kernel`](crate::gpu::kernels::Kernel)); and
+//! whose state `rest` does not understand (a layout `auto`, a shader that is no [`Kernel`](crate::gpu::kernels::Kernel)); and
 //! ReadBuffers that it refuses, which the host performs and no engine sees. Where an engine is laxer or stricter than WebGPU, a line of
 //! [`LEDGER`] says so.
 
@@ -21,6 +21,7 @@ use std::rc::Rc;
 use wire::{Cmd, ObjectTable, Op, Rule, Strict};
 
 use crate::case::Object;
+use crate::gpu::engine::{Engine, Request};
 use crate::gpu::{Outcome, TroubleKind};
 use crate::report::results::StrictRow;
 use crate::strict::Facts;
@@ -119,6 +120,21 @@ pub fn judge(said: &Said<'_>, engine: &str, outcome: &Outcome, stop_after: Optio
     }
 }
 
+/// [`judge`] of a replay that was made, and of one more where it does not show enough.
+pub fn judge_with_probe(
+    said: &Said<'_>,
+    engine: &mut dyn Engine,
+    request: &Request<'_>,
+    outcome: &Outcome,
+) -> Option<Judged> {
+    let id = engine.about().id.clone();
+    judge(said, &id, outcome, request.stop_after).or_else(|| {
+        let stop_after = said.refusal.map(|refusal| refusal.command);
+        let probe = engine.replay(&Request { stop_after, ..*request });
+        judge(said, &id, &probe, stop_after)
+    })
+}
+
 fn judged(cell: Cell, what: impl Into<String>, detail: impl Into<String>) -> Judged {
     Judged {
         cell,
@@ -182,7 +198,7 @@ pub struct Line {
     pub why: &'static str,
 }
 
-/// The lines. Each says which versions it was seen with.
+/// The lines: the second table of `reference/ENGINES.md`, which says where their examples are. Each says which versions it was seen with.
 pub static LEDGER: [Line; 3] = [
     Line {
         engine: "wgpu:",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use litemap::LiteMap;
-use mslmap::{Counts, EntrySlots};
+use mslmap::{Counts, EntrySlots, Kind};
 use naga::ResourceBinding;
 use naga::back::msl::{BindSamplerTarget, BindTarget};
 use naga::proc::BoundsCheckPolicies;
@@ -111,7 +111,7 @@ pub enum Refusal {
     ExternalTexture(u32, u32),
     /// A slot over 255, of the table named.
     #[error("{0} slot of g{1}b{2} past 255")]
-    Slot(&'static str, u32, u32),
+    Slot(Kind, u32, u32),
     /// The sizes slot is over 255.
     #[error("_buffer_sizes past slot 255")]
     SizesSlot,

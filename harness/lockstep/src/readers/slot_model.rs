@@ -1,6 +1,6 @@
 //! The slot model of slots.md section 5: the reference reader of layouts, written from the page in another shape than `mslmap`.
 
-use mslmap::EntrySlots;
+use mslmap::{EntrySlots, Kind};
 use naga::ResourceBinding;
 use naga::back::msl::{BindExternalTextureTarget, BindSamplerTarget, BindTarget};
 use slot_model::{Counts, Extension, Model, Refused, Slots, Table};
@@ -120,17 +120,17 @@ fn refusal(refused: Refused) -> Refusal {
         R::DuplicateBinding { group, binding } => Refusal::Duplicate(group, binding),
         R::TooManyGroups => Refusal::TooManyGroups,
         R::UnsupportedStage => Refusal::Stage,
-        R::SlotTooHigh { table, group, binding } => Refusal::Slot(table_name(table), group, binding),
+        R::SlotTooHigh { table, group, binding } => Refusal::Slot(kind(table), group, binding),
         R::SizesSlotTooHigh => Refusal::SizesSlot,
         R::BindingArray { group, binding } => Refusal::BindingArray(group, binding),
         R::ExternalTexture { group, binding } => Refusal::ExternalTexture(group, binding),
     }
 }
 
-fn table_name(table: Table) -> &'static str {
+fn kind(table: Table) -> Kind {
     match table {
-        Table::Buffer => "buffer",
-        Table::Texture => "texture",
-        Table::Sampler => "sampler",
+        Table::Buffer => Kind::Buffer,
+        Table::Texture => Kind::Texture,
+        Table::Sampler => Kind::Sampler,
     }
 }

@@ -17,9 +17,7 @@ use wgpu_types::{
 
 use super::words;
 use crate::case::Stage;
-
-/// The buffer slot of a pipeline's first vertex buffer: wgpu-hal counts them down from the last of Metal's 31.
-pub const FIRST_VERTEX_BUFFER: u32 = 30;
+use crate::msl::arguments::FIRST_VERTEX_BUFFER;
 
 /// What an entry point needs of its pipeline layout.
 #[derive(Clone, Debug, PartialEq)]

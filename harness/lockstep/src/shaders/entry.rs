@@ -11,13 +11,12 @@ use super::report::{Binding, BufferSizes, Difference, EntryPointReport, Immediat
 use super::{Options, words};
 use crate::case::Stage;
 use crate::msl::arguments::{Argument, Reflection, read};
-use crate::oracles::msl::{Checked, Entry, Settings, Source};
+use crate::oracles::msl::{self, Checked, Entry, Settings};
 use crate::pipeline::{Msl, PipelineError, Shader};
 
 /// What the entry points of a file are checked with.
 pub(super) struct Check<'a> {
     pub shader: &'a Shader,
-    pub oracle: Source,
     pub overrides: BTreeMap<String, f64>,
     pub options: &'a Options,
 }
@@ -56,7 +55,7 @@ impl Check<'_> {
             name: report.name.clone(),
             stage: report.stage,
         };
-        let checked = self.oracle.check(&entry, &settings);
+        let checked = msl::check_entry_point(self.shader, &entry, &settings);
         let reasons: Vec<_> = checked.refused.keys().map(String::as_str).collect();
         match self.write(report, &stage_layout) {
             // The oracle says which version has it.
@@ -79,7 +78,7 @@ impl Check<'_> {
         let (mut options, mut pipeline) = layout.options(&report.name);
         options.lang_version = self.options.language_version;
         if report.stage == Stage::Vertex {
-            let entry = &resolved.module.entry_points[resolved.index];
+            let entry = resolved.entry_point();
             pipeline
                 .vertex_buffer_mappings
                 .extend(derive::vertex_buffer(&resolved.module, entry));

@@ -12,7 +12,6 @@ use naga::Module;
 
 use crate::case::Stage;
 use crate::deep;
-use crate::oracles::msl::Source;
 use crate::pipeline::{self, PipelineError, Shader};
 
 pub mod derive;
@@ -95,7 +94,7 @@ fn check_source(path: &Path, source: &str, options: &Options) -> FileReport {
             None => report.without_stage.push(entry.name.clone()),
         }
     }
-    match check_entry_points(source, &shader, &entries, overrides, options) {
+    match check_entry_points(&shader, &entries, overrides, options) {
         Ok(checked) => report.entry_points = checked,
         Err(message) => return FileReport::of_fault(path, FaultKind::TooMuch, message),
     }
@@ -161,7 +160,6 @@ fn overrides(module: &Module, given: &BTreeMap<String, f64>) -> (BTreeMap<String
 ///
 /// There are too many.
 fn check_entry_points(
-    source: &str,
     shader: &Shader,
     entries: &[(usize, Stage)],
     overrides: BTreeMap<String, f64>,
@@ -177,7 +175,6 @@ fn check_entry_points(
     }
     let check = Check {
         shader,
-        oracle: Source::new(source)?,
         overrides,
         options,
     };

@@ -18,6 +18,11 @@ pub struct Compiler {
     xcrun: PathBuf,
 }
 
+/// The signature of the finding that a text is which the compiler refuses.
+pub fn signature(problem: &Problem) -> String {
+    format!("msl: Apple's compiler refuses a {} shader", problem.stage.name())
+}
+
 /// The compiler of this machine, if `xcrun --find metal` knows one.
 pub fn find() -> Option<Compiler> {
     with(Path::new("xcrun"))

@@ -1,8 +1,8 @@
 //! Property 6: every dynamic index, image load and loop has its guard, and no loop is lost.
 
 use super::EntryCheck;
-use super::source::Resolved;
 use crate::msl::safety::Safety;
+use crate::pipeline::Resolved;
 
 impl EntryCheck<'_> {
     pub fn guards(&mut self, resolved: &Resolved<'_>, safety: &Safety) {

@@ -38,6 +38,7 @@ use crate::case::{LayoutCase, Stage, System};
 use crate::deep;
 use crate::msl::arguments::{Argument, Reflection};
 use crate::msl::safety::Safety;
+use crate::pipeline::{Msl, PipelineError, ResolveError, Resolved, Shader, Written};
 use crate::readers::native;
 use crate::report::results::Msl as Counts;
 
@@ -45,17 +46,17 @@ pub mod apple;
 mod guards;
 mod refusals;
 mod resources;
+mod settings;
 mod sizes;
-mod source;
 mod twin;
 pub mod upstream;
 mod version;
 mod vertex;
 
-pub(crate) use source::{Entry, Settings, Source};
+pub(crate) use settings::{Entry, Settings};
 
 use resources::{Resource, resources};
-use source::{Msl, Resolved, Written};
+use settings::{entry_points as entries_of, write};
 use twin::{Translated, places};
 
 /// The count of arguments whose index Metal has no place for: 31 buffers, vertex buffers among them, 128 textures, 16 samplers a
@@ -191,7 +192,7 @@ pub struct EntryReport {
 /// Checks every entry point of a case's shader; a case without one gives nothing.
 pub fn check(case: &LayoutCase) -> Checked {
     over_source(case, |checker, _| {
-        let entries = checker.source.entry_points();
+        let entries = entries_of(&checker.shader.module);
         checker.check(&entries)
     })
     .map(Option::unwrap_or_default)
@@ -214,7 +215,7 @@ pub fn check(case: &LayoutCase) -> Checked {
 /// The shader as a whole is at fault.
 pub fn entry_points(case: &LayoutCase) -> Result<Vec<EntryReport>, String> {
     let reports = over_source(case, |checker, _| {
-        let entries = checker.source.entry_points();
+        let entries = entries_of(&checker.shader.module);
         entries.iter().map(|entry| checker.report(entry)).collect()
     });
     Ok(reports?.unwrap_or_default())
@@ -230,8 +231,8 @@ fn over_source<T: Send + 'static>(
     };
     let (length, case) = (shader.wgsl.len(), case.clone());
     let looked = deep::run(length, move || {
-        let shader = case.shader.clone().unwrap_or_default();
-        let source = Source::new(&shader.wgsl)?;
+        let given = case.shader.clone().unwrap_or_default();
+        let shader = Shader::new(&given.wgsl, "wgsl").map_err(PipelineError::report)?;
         let groups: Vec<_> = case.groups.iter().map(Option::as_deref).collect();
         let extension = Extension {
             immediate_size: case.immediate_size,
@@ -241,9 +242,9 @@ fn over_source<T: Send + 'static>(
             groups: &groups,
             extension,
             version: language_version(&case.system),
-            overrides: &shader.overrides,
+            overrides: &given.overrides,
         };
-        Ok::<_, String>(look(&Checker::new(&source, &settings), &case))
+        Ok::<_, String>(look(&Checker::new(&shader, &settings), &case))
     });
     looked?.map(Some)
 }
@@ -289,16 +290,14 @@ impl Checked {
     }
 }
 
-impl Source {
-    /// Checks one entry point.
-    pub fn check(&self, entry: &Entry, settings: &Settings<'_>) -> Checked {
-        Checker::new(self, settings).check(std::slice::from_ref(entry))
-    }
+/// Checks one entry point of a shader.
+pub(crate) fn check_entry_point(shader: &Shader, entry: &Entry, settings: &Settings<'_>) -> Checked {
+    Checker::new(shader, settings).check(std::slice::from_ref(entry))
 }
 
-/// A source and what its entry points are translated with.
+/// A shader and what its entry points are translated with.
 struct Checker<'a> {
-    source: &'a Source,
+    shader: &'a Shader,
     settings: &'a Settings<'a>,
     constants: PipelineConstants,
     /// By stage, in the order of [`Stage::ALL`].
@@ -308,15 +307,15 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(source: &'a Source, settings: &'a Settings<'a>) -> Checker<'a> {
+    fn new(shader: &'a Shader, settings: &'a Settings<'a>) -> Checker<'a> {
         let pulls = settings.extension.vertex_pulling;
         Checker {
-            source,
+            shader,
             settings,
             constants: settings.constants(),
             layouts: StageLayout::all_stages(settings.groups, settings.extension),
             vertex_buffers: if pulls {
-                vertex::buffers(&source.module)
+                vertex::buffers(&shader.module)
             } else {
                 Vec::new()
             },
@@ -344,6 +343,10 @@ impl<'a> Checker<'a> {
         &self.layouts[stage as usize]
     }
 
+    fn resolved(&self, entry: &Entry) -> Result<Resolved<'_>, ResolveError> {
+        self.shader.process(entry.stage, &entry.name, &self.constants)
+    }
+
     /// The vertex buffers that an entry point of the stage reads.
     fn pulled(&self, stage: Stage) -> &[VertexBufferMapping] {
         if stage == Stage::Vertex {
@@ -354,10 +357,10 @@ impl<'a> Checker<'a> {
     }
 
     fn report(&self, entry: &Entry) -> EntryReport {
-        let resolved = self.source.resolved(entry, &self.constants).ok();
+        let resolved = self.resolved(entry).ok();
         let layout = self.layout(entry.stage).as_ref().ok();
         let written = resolved.as_ref().zip(layout).and_then(|(resolved, layout)| {
-            let written = resolved.write(layout, self.settings.version, self.pulled(entry.stage));
+            let written = write(resolved, layout, self.settings.version, self.pulled(entry.stage));
             written.ok()?.ok()?.ok()
         });
         let module = resolved.as_ref().map(|resolved| &resolved.module);
@@ -400,17 +403,22 @@ impl EntryCheck<'_> {
                 return None;
             }
         };
-        let resolved = match checker.source.resolved(self.entry, &checker.constants) {
+        let resolved = match checker.resolved(self.entry) {
             Ok(resolved) => resolved,
             Err(error) => {
-                self.unresolved(&error, checker.source, checker.settings.overrides);
+                self.unresolved(&error, &checker.shader.module, checker.settings.overrides);
                 return None;
             }
         };
-        match resolved.write(layout, checker.settings.version, checker.pulled(self.entry.stage)) {
+        match write(
+            &resolved,
+            layout,
+            checker.settings.version,
+            checker.pulled(self.entry.stage),
+        ) {
             Ok(written) => self.written(&resolved, layout, checker, written),
             Err(panic) => {
-                self.problem(0, panic);
+                self.problem(0, panic.to_string());
                 None
             }
         }
@@ -463,7 +471,7 @@ impl EntryCheck<'_> {
             self.entry_points(&reflection, msl);
             return None;
         };
-        if entry_point.name != msl.name {
+        if entry_point.name != msl.function {
             self.entry_points(&reflection, msl);
             return None;
         }
@@ -502,7 +510,7 @@ impl EntryCheck<'_> {
             .collect();
         self.problem(
             1,
-            format!("the MSL has the entry points {names:?}, naga says `{}`", msl.name),
+            format!("the MSL has the entry points {names:?}, naga says `{}`", msl.function),
         );
     }
 }

@@ -5,23 +5,23 @@ use std::collections::BTreeMap;
 use mslmap::{LayoutError, StageLayout};
 use naga::back::msl::{EntryPointError, Error};
 use naga::back::pipeline_constants::PipelineConstantError;
-use naga::{AddressSpace, ArraySize, TypeInner};
+use naga::{AddressSpace, ArraySize, Module, TypeInner};
 
 use super::resources::{Resource, place_name};
 use super::sizes::uses_runtime_array;
-use super::source::{ResolveError, Resolved, Source};
 use super::version::Needs;
 use super::{EntryCheck, UNSIZED_BUFFERS};
+use crate::pipeline::{ResolveError, Resolved};
 
 impl EntryCheck<'_> {
     /// Overrides are not resolved: rightly, when the message is true of the case.
-    pub fn unresolved(&mut self, error: &ResolveError, source: &Source, overrides: &BTreeMap<String, f64>) {
+    pub fn unresolved(&mut self, error: &ResolveError, module: &Module, overrides: &BTreeMap<String, f64>) {
         match error {
-            ResolveError::Constant(error) if is_true(error, source, overrides) => {
+            ResolveError::Constant(error) if is_true(error, module, overrides) => {
                 self.checked.refuse(format!("overrides: {}", variant(error)));
             }
             ResolveError::Constant(error) => self.problem(0, format!("overrides refused without cause: {error}")),
-            ResolveError::Panic(panic) => self.problem(0, panic.clone()),
+            ResolveError::Panic(panic) => self.problem(0, format!("naga panicked: {panic}")),
             ResolveError::NoEntryPoint => self.problem(0, "the entry point is gone once overrides are resolved"),
         }
     }
@@ -121,11 +121,11 @@ fn uses_immediates(resolved: &Resolved<'_>) -> bool {
     used.any(|(_, global, _)| global.space == AddressSpace::Immediate)
 }
 
-/// Whether what an error says of overrides holds for the source and the values given.
-fn is_true(error: &PipelineConstantError, source: &Source, overrides: &BTreeMap<String, f64>) -> bool {
+/// Whether what an error says of overrides holds for the module and the values given.
+fn is_true(error: &PipelineConstantError, module: &Module, overrides: &BTreeMap<String, f64>) -> bool {
     use PipelineConstantError as Constant;
     let declared = |key: &str| {
-        let mut all = source.module.overrides.iter().map(|(_, found)| found);
+        let mut all = module.overrides.iter().map(|(_, found)| found);
         all.find(|found| {
             found
                 .id

@@ -7,9 +7,9 @@ use naga::back::msl::{BindSamplerTarget, BindTarget, VertexBufferMapping};
 use naga::valid::GlobalUse;
 use naga::{AddressSpace, GlobalVariable, ResourceBinding, TypeInner};
 
-use super::source::Resolved;
 use super::{EntryCheck, LACKING, OTHER_KIND, PAST_LIMITS, WIDER_ACCESS};
 use crate::msl::arguments::{Access, Argument, Table};
+use crate::pipeline::Resolved;
 
 /// A resource that the entry point uses, and where the layout puts it.
 pub(super) struct Resource<'a> {

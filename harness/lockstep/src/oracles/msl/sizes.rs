@@ -5,8 +5,8 @@ use naga::back::msl::VertexBufferMapping;
 use naga::{GlobalVariable, Handle, Module, TypeInner};
 
 use super::EntryCheck;
-use super::source::Resolved;
 use crate::msl::arguments::{Argument, SizeField};
+use crate::pipeline::Resolved;
 
 impl EntryCheck<'_> {
     /// naga passes the argument along with every resource that holds a runtime-sized array, also where nothing asks for the

@@ -176,7 +176,7 @@ fn wider_access_and_metals_limits_are_counted() {
 /// The check of a text other than naga's, in place of what naga wrote for the compute entry point of `SHADER`.
 fn problems_of(text: impl Fn(&str) -> String) -> Vec<(u8, String)> {
     let [first, second] = entries();
-    let source = Source::new(SHADER).unwrap();
+    let shader = crate::pipeline::Shader::new(SHADER, "wgsl").unwrap();
     let overrides = BTreeMap::from([("count".to_owned(), 3.0)]);
     let settings = Settings {
         groups: &[Some(&first), Some(&second)],
@@ -184,14 +184,14 @@ fn problems_of(text: impl Fn(&str) -> String) -> Vec<(u8, String)> {
         version: (3, 1),
         overrides: &overrides,
     };
-    let checker = Checker::new(&source, &settings);
+    let checker = Checker::new(&shader, &settings);
     let fill = Entry {
         name: "fill".into(),
         stage: Stage::Compute,
     };
     let layout = checker.layout(Stage::Compute).as_ref().unwrap();
-    let resolved = source.resolved(&fill, &checker.constants).ok().unwrap();
-    let mut msl = resolved.write(layout, (3, 1), &[]).unwrap().unwrap().unwrap();
+    let resolved = checker.resolved(&fill).unwrap();
+    let mut msl = write(&resolved, layout, (3, 1), &[]).unwrap().unwrap().unwrap();
     let changed = text(&msl.text);
     assert_ne!(changed, msl.text);
     msl.text = changed;
@@ -466,7 +466,7 @@ fn every_property_is_counted() {
 
 /// What the check says when naga is given one layout and its answer is held against another.
 fn held_against(given: &[&[BindGroupLayoutEntry]], held: &[&[BindGroupLayoutEntry]]) -> Vec<(u8, String)> {
-    let source = Source::new(SHADER).unwrap();
+    let shader = crate::pipeline::Shader::new(SHADER, "wgsl").unwrap();
     let overrides = BTreeMap::from([("count".to_owned(), 3.0)]);
     let groups = |entries: &[&[BindGroupLayoutEntry]]| -> Vec<_> {
         entries.iter().map(|entries| Some(entries.to_vec())).collect()
@@ -481,14 +481,14 @@ fn held_against(given: &[&[BindGroupLayoutEntry]], held: &[&[BindGroupLayoutEntr
     let given: Vec<_> = given.iter().map(Option::as_deref).collect();
     let held: Vec<_> = held.iter().map(Option::as_deref).collect();
     let (given, held) = (settings(given.as_slice()), settings(held.as_slice()));
-    let (given, held) = (Checker::new(&source, &given), Checker::new(&source, &held));
+    let (given, held) = (Checker::new(&shader, &given), Checker::new(&shader, &held));
     let fill = Entry {
         name: "fill".into(),
         stage: Stage::Compute,
     };
     let layout = |checker: &Checker<'_>| checker.layout(Stage::Compute).clone().unwrap();
-    let resolved = source.resolved(&fill, &given.constants).ok().unwrap();
-    let written = resolved.write(&layout(&given), (3, 1), &[]).unwrap();
+    let resolved = given.resolved(&fill).unwrap();
+    let written = write(&resolved, &layout(&given), (3, 1), &[]).unwrap();
     let mut checked = Checked::default();
     let mut check = EntryCheck {
         entry: &fill,
@@ -541,8 +541,8 @@ fn faults_in_the_options_are_found() {
 #[test]
 fn a_feature_that_naga_should_have_refused_is_found() {
     let wgsl = "@vertex fn v() -> @invariant @builtin(position) vec4f { return vec4f(); }";
-    let source = Source::new(wgsl).unwrap();
-    let entry = source.entry_points().remove(0);
+    let shader = crate::pipeline::Shader::new(wgsl, "wgsl").unwrap();
+    let entry = entries_of(&shader.module).remove(0);
     let overrides = BTreeMap::new();
     let settings = Settings {
         groups: &[],
@@ -550,10 +550,10 @@ fn a_feature_that_naga_should_have_refused_is_found() {
         version: (2, 0),
         overrides: &overrides,
     };
-    let checker = Checker::new(&source, &settings);
+    let checker = Checker::new(&shader, &settings);
     let layout = checker.layout(Stage::Vertex).as_ref().unwrap();
-    let resolved = source.resolved(&entry, &checker.constants).ok().unwrap();
-    let written = resolved.write(layout, (2, 1), &[]).unwrap();
+    let resolved = checker.resolved(&entry).unwrap();
+    let written = write(&resolved, layout, (2, 1), &[]).unwrap();
     let mut checked = Checked::default();
     let mut check = EntryCheck {
         entry: &entry,
@@ -571,7 +571,7 @@ fn a_feature_that_naga_should_have_refused_is_found() {
 #[test]
 fn a_layout_that_depends_on_its_listing_is_found() {
     let [first, second] = entries();
-    let source = Source::new("fn unused() {}").unwrap();
+    let shader = crate::pipeline::Shader::new("fn unused() {}", "wgsl").unwrap();
     let overrides = BTreeMap::new();
     let groups = [Some(first.as_slice()), Some(second.as_slice())];
     let settings = Settings {
@@ -580,7 +580,7 @@ fn a_layout_that_depends_on_its_listing_is_found() {
         version: (3, 1),
         overrides: &overrides,
     };
-    let mut checker = Checker::new(&source, &settings);
+    let mut checker = Checker::new(&shader, &settings);
     let other = [Some(second.as_slice()), Some(first.as_slice())];
     checker.layouts = StageLayout::all_stages(&other, Extension::default());
     let mut checked = Checked::default();

@@ -20,10 +20,11 @@ use naga::{
 };
 use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages};
 
-use super::source::{Entry, Settings, Source, guarded, options, validate};
-use super::{Check, Checked, Checker, Problem};
+use super::settings::options;
+use super::{Check, Checked, Checker, Entry, Problem, Settings};
 use crate::case::Stage;
 use crate::msl::arguments::{self, Access, Table};
+use crate::pipeline::{Shader, guarded, validate};
 
 /// An argument without what may change when declarations do: where it is, and whether it may be written.
 pub(super) type Slotted = (Table, u32, bool);
@@ -51,7 +52,7 @@ impl Checker<'_> {
         if translated.is_empty() {
             return;
         }
-        let twin = match Twin::new(self.source, self.settings, translated) {
+        let twin = match Twin::new(self.shader, self.settings, translated) {
             Ok(twin) => twin,
             Err(error) => return moved(checked, translated[0].entry, format!("no twin of the module: {error}")),
         };
@@ -138,7 +139,8 @@ impl Checker<'_> {
             pipeline.entry_point = None;
             written.per_entry_point_map.insert(twin.added.clone(), of_added());
         }
-        let (text, info) = guarded(|| naga::back::msl::write_string(&twin.module, &twin.info, &written, &pipeline))?
+        let (text, info) = guarded(|| naga::back::msl::write_string(&twin.module, &twin.info, &written, &pipeline))
+            .map_err(|error| error.to_string())?
             .map_err(|error| error.to_string())?;
         let reflection = arguments::read(&text).map_err(|error| error.to_string())?;
         let named = |entry: &Entry| {
@@ -221,8 +223,8 @@ struct Twin {
 }
 
 impl Twin {
-    fn new(source: &Source, settings: &Settings<'_>, translated: &[Translated<'_>]) -> Result<Twin, String> {
-        let mut module = source.module.clone();
+    fn new(shader: &Shader, settings: &Settings<'_>, translated: &[Translated<'_>]) -> Result<Twin, String> {
+        let mut module = shader.module.clone();
         let added = reorder(&mut module);
         // An entry point that was refused may want a value that is not there, or a newer version.
         let is_translated = |found: &EntryPoint| translated.iter().any(|one| one.entry.name == found.name);
@@ -231,7 +233,9 @@ impl Twin {
             .retain(|found| found.name == added || is_translated(found));
         if module.overrides.is_empty() {
             compact(&mut module, KeepUnused::No);
-            let info = validate(&module, |error| error.as_inner().to_string())?;
+            let info = validate(&module)
+                .map_err(|error| error.to_string())?
+                .map_err(|error| error.as_inner().to_string())?;
             let has_other_values = false;
             return Ok(Twin {
                 module,
@@ -240,19 +244,15 @@ impl Twin {
                 has_other_values,
             });
         }
-        // An entry point that was refused may want a value that is not there.
-        let is_translated = |found: &EntryPoint| translated.iter().any(|one| one.entry.name == found.name);
-        module
-            .entry_points
-            .retain(|found| found.name == added || is_translated(found));
-        // The information is that of the source, which naga does not look at where there are overrides: it makes it anew.
+        // The information is that of the shader, which naga does not look at where there are overrides: it makes it anew.
         let resolve = |values: &PipelineConstants| {
             let (module, info) =
-                guarded(|| process_overrides(&module, &source.info, None, values).map_err(|error| error.to_string()))??;
+                guarded(|| process_overrides(&module, &shader.info, None, values).map_err(|error| error.to_string()))
+                    .map_err(|error| error.to_string())??;
             Ok::<_, String>((module.into_owned(), info.into_owned()))
         };
         let given = settings.constants();
-        let other = resolve(&other_values(&source.module, &given));
+        let other = resolve(&other_values(&shader.module, &given));
         let has_other_values = other.is_ok();
         let (module, info) = other.or_else(|_| resolve(&given))?;
         Ok(Twin {

@@ -8,10 +8,9 @@
 
 use slot_upstream::{Shader, ShaderRequest, load_shader};
 
-use super::{Checker, EntryCheck, over_source};
+use super::settings::{entry_points, write};
+use super::{Check, Checked, Checker, Entry, EntryCheck, over_source};
 use crate::case::{LayoutCase, Stage, System};
-use crate::oracles::msl::source::Entry;
-use crate::oracles::msl::{Check, Checked};
 use crate::panics::caught;
 use crate::readers::{native, slot_upstream::upstream_system};
 
@@ -22,7 +21,7 @@ pub fn check(case: &LayoutCase) -> Checked {
     }
     let checked = over_source(case, |checker, case| {
         let mut checked = Checked::default();
-        for entry in checker.source.entry_points() {
+        for entry in entry_points(&checker.shader.module) {
             let mut check = EntryCheck {
                 entry: &entry,
                 checked: &mut checked,
@@ -46,16 +45,17 @@ impl EntryCheck<'_> {
         else {
             return;
         };
-        let ours = checker
-            .source
-            .resolved(self.entry, &checker.constants)
-            .ok()
-            .and_then(|resolved| {
-                let written = resolved.write(layout, checker.settings.version, checker.pulled(self.entry.stage));
-                let text = written.ok()?.ok()?.ok()?.text;
-                let arrays = mslmap::runtime_array_bindings(&resolved.module).ok()?;
-                Some((text, arrays))
-            });
+        let ours = checker.resolved(self.entry).ok().and_then(|resolved| {
+            let written = write(
+                &resolved,
+                layout,
+                checker.settings.version,
+                checker.pulled(self.entry.stage),
+            );
+            let text = written.ok()?.ok()?.ok()?.text;
+            let arrays = mslmap::runtime_array_bindings(&resolved.module).ok()?;
+            Some((text, arrays))
+        });
         let theirs = upstream(checker, self.entry, system);
         self.checked.count(Check::Upstream);
         match (ours, theirs) {
@@ -112,5 +112,5 @@ fn upstream(checker: &Checker<'_>, entry: &Entry, system: &System) -> Result<Sha
         immediate_size: checker.settings.extension.immediate_size,
         system: upstream_system(system),
     };
-    caught(|| load_shader(&checker.source.module, &checker.source.info, &request)).unwrap_or_else(Err)
+    caught(|| load_shader(&checker.shader.module, &checker.shader.info, &request)).unwrap_or_else(Err)
 }

@@ -10,8 +10,7 @@ use naga::back::msl::{AttributeMapping, VertexBufferMapping, VertexBufferStepMod
 use naga::{Binding, Module, ScalarKind, ShaderStage, TypeInner};
 use naga_types::VertexFormat;
 
-/// The highest buffer slot of Metal: wgpu-hal binds vertex buffer i at this one less i (`create_render_pipeline`).
-pub(super) const LAST_BUFFER: u32 = 30;
+use crate::msl::arguments::FIRST_VERTEX_BUFFER;
 
 /// The buffers, none for a module whose vertex entry points take no input by location.
 pub(super) fn buffers(module: &Module) -> Vec<VertexBufferMapping> {
@@ -26,7 +25,7 @@ pub(super) fn buffers(module: &Module) -> Vec<VertexBufferMapping> {
     }
     let steps = [VertexBufferStepMode::ByVertex, VertexBufferStepMode::ByInstance];
     let by_turns = (0..).zip(steps).map(|(nth, step_mode)| VertexBufferMapping {
-        id: LAST_BUFFER - nth,
+        id: FIRST_VERTEX_BUFFER - nth,
         stride: 0,
         step_mode,
         attributes: Vec::new(),

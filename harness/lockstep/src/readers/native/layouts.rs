@@ -58,19 +58,10 @@ fn refusal(error: LayoutError) -> Refusal {
         E::UnsupportedStage(..) => Refusal::Stage,
         E::SlotTooHigh {
             table, group, binding, ..
-        } => Refusal::Slot(table_name(table), group, binding),
+        } => Refusal::Slot(table, group, binding),
         E::SizesSlotTooHigh { .. } => Refusal::SizesSlot,
         E::BindingArray { group, binding } => Refusal::BindingArray(group, binding),
         E::ExternalTexture { group, binding } => Refusal::ExternalTexture(group, binding),
-    }
-}
-
-fn table_name(table: mslmap::Kind) -> &'static str {
-    match table {
-        mslmap::Kind::None => "no",
-        mslmap::Kind::Buffer => "buffer",
-        mslmap::Kind::Texture => "texture",
-        mslmap::Kind::Sampler => "sampler",
     }
 }
 
