@@ -65,7 +65,8 @@ pub enum Scope {
     /// All entry points of a file. One whose types do not fit those of the entry points before it has a layout of its own.
     #[default]
     File,
-    /// Each entry point by itself. A render pipeline with `layout: "auto"` has these slots too, since a stage sees only its own.
+    /// Each entry point by itself, as a compute pipeline with `layout: "auto"` has it. For a render pipeline use `file`: its stages
+    /// share a layout, and immediates of one take a slot of the other.
     EntryPoint,
 }
 
