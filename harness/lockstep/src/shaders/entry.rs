@@ -29,11 +29,7 @@ impl Check<'_> {
         let groups: Vec<_> = groups.iter().map(|group| Some(group.as_slice())).collect();
         let stage_layout = StageLayout::extended(&groups, report.stage.naga(), layout.extension());
         report.bindings = bindings(needs, stage_layout.as_ref().ok());
-        report.immediates = needs.immediates.as_ref().map(|(variable, size)| Immediates {
-            variable: variable.clone(),
-            size: *size,
-            slot: stage_layout.as_ref().ok().and_then(|layout| layout.immediates_slot),
-        });
+        report.immediates = immediates(needs, layout, stage_layout.as_ref().ok());
         let stage_layout = match stage_layout {
             Ok(stage_layout) => stage_layout,
             Err(error) => {
@@ -134,6 +130,21 @@ fn bindings(needs: &Needs, layout: Option<&StageLayout>) -> Vec<Binding> {
         }
     };
     needs.resources.iter().map(binding).collect()
+}
+
+/// The immediates that the entry point reaches, or for which the layout keeps a slot all the same.
+fn immediates(needs: &Needs, layout: &PipelineLayout, stage_layout: Option<&StageLayout>) -> Option<Immediates> {
+    let slot = stage_layout.and_then(|layout| layout.immediates_slot);
+    let of = |variable: Option<String>, size| Immediates {
+        used: variable.is_some(),
+        variable,
+        size,
+        slot,
+    };
+    match &needs.immediates {
+        Some((variable, size)) => Some(of(Some(variable.clone()), *size)),
+        None => slot.map(|_| of(None, layout.extension().immediate_size)),
+    }
 }
 
 /// The slots of a target, textures first.

@@ -133,12 +133,15 @@ pub struct Slot {
 /// Immediates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Immediates {
-    /// The variable's name in WGSL.
-    pub variable: String,
-    /// Its bytes.
+    /// The variable's name in WGSL; none where the entry point does not reach them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+    /// The bytes: those of the variable, or of the layout where the entry point does not reach them.
     pub size: u32,
     /// The buffer slot; none when the layout has no slots.
     pub slot: Option<u8>,
+    /// Whether the entry point reaches them; the layout keeps the slot in every stage.
+    pub used: bool,
 }
 
 /// naga's `_buffer_sizes`.

@@ -201,11 +201,16 @@ fn immediates_take_buffer_0_of_every_stage() {
         },
     );
     let tint = binding(0, 0, "tint", "uniform", "read-only", &[("buffer", 1)]);
-    for (entry, immediates) in entries.iter().zip([None, Some(("push", 12, Some(0)))]) {
+    for (entry, immediates) in entries.iter().zip([(None, 12, Some(0), false), (Some("push"), 12, Some(0), true)]) {
         assert_eq!(entry.bindings, std::slice::from_ref(&tint), "{}", entry.name);
-        let found = entry.immediates.as_ref();
-        let found = found.map(|Immediates { variable, size, slot }| (variable.as_str(), *size, *slot));
-        assert_eq!(found, immediates);
+        let (variable, size, slot, used) = immediates;
+        let due = Immediates {
+            variable: variable.map(str::to_owned),
+            size,
+            slot,
+            used,
+        };
+        assert_eq!(entry.immediates, Some(due));
         assert!(
             entry.msl.as_ref().expect("written").contains("tint [[buffer(1)]]"),
             "{entry:?}"
