@@ -113,7 +113,15 @@ fn the_report_is_there_in_three_shapes() {
 #[test]
 fn bad_use_is_said_in_one_line() {
     let out = tempfile::tempdir().expect("a folder");
-    let rows: [(&[&str], &str); 4] = [
+    let rows: [(&[&str], &str); 6] = [
+        (
+            &["--require-gpu", "--only", "slots", "--only", "streams"],
+            "--require-gpu asks for engines, and --only slots --only streams runs none",
+        ),
+        (
+            &["--require-gpu", "--edges"],
+            "--require-gpu asks for engines, and --edges runs none",
+        ),
         (&["--shard", "2/2"], "I/N with I from 0 and below N"),
         (&["--time", "5x"], "`x` is no unit of time"),
         (
