@@ -1,6 +1,6 @@
 //! `lockstep repro`: one case again, every reader's answer side by side.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -12,6 +12,7 @@ use crate::findings::read_case;
 use crate::generators;
 use crate::gpu::{Outcome, engine};
 use crate::ledger::{Hits, Line};
+use crate::oracles::bind::Place;
 use crate::oracles::gpu::{Asked, Cell, Judged};
 use crate::oracles::strict::Said;
 use crate::oracles::{self, msl, streams};
@@ -76,6 +77,8 @@ struct Shown {
     text: String,
     /// Signatures of the differences; without one the case shows nothing.
     signatures: Vec<String>,
+    /// Whether a line of the ledger applied.
+    in_ledger: bool,
     /// The readers and engines that took part.
     asked: Vec<String>,
 }
@@ -145,7 +148,10 @@ fn page(shows: Option<&str>, shown: &Shown) -> String {
         let _ = writeln!(page, "finding: {}", say::one_line(signature));
     }
     if shown.signatures.is_empty() {
-        page += "no difference\n";
+        page += match shown.in_ledger {
+            true => "no difference that the ledger does not explain\n",
+            false => "no difference\n",
+        };
     }
     page
 }
@@ -453,7 +459,7 @@ fn show_layout(case: &LayoutCase) -> Shown {
             .signatures
             .extend(parted.filter_map(|outcome| outcome.signature("native", reference.name())));
         shown.asked.push(reference.name().to_owned());
-        show_ledger(reference.name(), &compared.ledger, &mut shown.text);
+        show_ledger(reference.name(), &compared.ledger, &mut shown);
         answers.push((reference.name().to_owned(), own));
     }
     for (at, stage) in Stage::ALL.into_iter().enumerate() {
@@ -483,9 +489,10 @@ fn show_layout(case: &LayoutCase) -> Shown {
 }
 
 /// The lines of the ledger that applied.
-fn show_ledger(reference: &str, hits: &Hits, text: &mut String) {
+fn show_ledger(reference: &str, hits: &Hits, shown: &mut Shown) {
     for line in Line::ALL.into_iter().filter(|line| hits.of(*line)[0] > 0) {
-        let _ = writeln!(text, "{reference}, known as {}: {}\n", line.name(), line.reason());
+        shown.in_ledger = true;
+        let _ = writeln!(shown.text, "{reference}, known as {}: {}\n", line.name(), line.reason());
     }
 }
 
@@ -498,7 +505,7 @@ fn show_bind(case: &BindCase) -> Shown {
         .signatures
         .extend(parted.filter_map(|outcome| outcome.signature(native::NAME, slot_upstream::NAME)));
     shown.asked.push(slot_upstream::NAME.to_owned());
-    show_ledger(slot_upstream::NAME, &compared.ledger, &mut shown.text);
+    show_ledger(slot_upstream::NAME, &compared.ledger, &mut shown);
     let names = [(native::NAME, &played.subject), (slot_upstream::NAME, &played.upstream)];
     for (name, refused) in names
         .iter()
@@ -507,30 +514,56 @@ fn show_bind(case: &BindCase) -> Shown {
         let _ = writeln!(shown.text, "{name}: {refused}");
     }
     let [subject, upstream] = names.map(|(_, played)| played.as_deref().unwrap_or_default());
-    for (at, command) in case.commands.iter().enumerate() {
-        let _ = writeln!(shown.text, "{at:>4}  {command:?}");
-        let [subject, upstream] = [subject, upstream].map(|played| played.iter().find(|bound| bound.command == at));
-        if let (Some(subject), Some(upstream)) = (subject, upstream) {
-            show_bound(subject, upstream, &mut shown.text);
-        }
-    }
-    shown.text.push('\n');
+    show_commands(case, &bound_rows(subject, upstream, &compared.places), &mut shown.text);
     shown
 }
 
-/// What a draw finds, a column for each; a row in which they part is marked. What upstream has left in other slots is not shown.
-fn show_bound(subject: &Bound, upstream: &Bound, text: &mut String) {
-    for (at, stage) in Stage::ALL.into_iter().enumerate() {
-        let [subject, upstream] = [subject, upstream].map(|bound| bind::words(&bound.stages[at]));
-        for (slot, held) in &subject {
-            let other = upstream.get(slot).map_or("-", String::as_str);
-            slot_row(
-                &format!("{} {slot}", stage.name()),
-                &[held.clone(), other.to_owned()],
-                text,
-            );
+const BIND_LEGEND: &str = "\
+After each draw: what stands in the slots of its pipeline's layout. `buffer 4 at 256` is buffer 4 from byte 256 on.
+> a finding
+~ a difference that the ledger explains, or in sizes that no shader of the stage reads
+";
+
+/// The rows of each draw, by its command: the mark and the slot, what the subject has there, and what wgpu-hal has. What wgpu-hal
+/// has left in other slots is not shown.
+fn bound_rows(subject: &[Bound], upstream: &[Bound], found: &[Place]) -> BTreeMap<usize, Vec<[String; 3]>> {
+    let mut draws: BTreeMap<usize, Vec<[String; 3]>> = BTreeMap::new();
+    for (subject, upstream) in subject.iter().zip(upstream) {
+        let draw = subject.command;
+        for (at, stage) in Stage::ALL.into_iter().enumerate() {
+            let upstream = bind::words(&upstream.stages[at]);
+            for (table, slot, held) in bind::rows(&subject.stages[at]) {
+                let other = upstream.get(&format!("{table} {slot}")).map_or("-", String::as_str);
+                let place = Place { draw, stage, table, slot };
+                let mark = match found.contains(&place) {
+                    true => '>',
+                    false if held == other => ' ',
+                    false => '~',
+                };
+                let name = format!("{mark} {} {table} {slot}", stage.name());
+                draws.entry(draw).or_default().push([name, held, other.to_owned()]);
+            }
         }
     }
+    draws
+}
+
+/// The commands, and behind each draw its rows.
+fn show_commands(case: &BindCase, draws: &BTreeMap<usize, Vec<[String; 3]>>, text: &mut String) {
+    /// A cell of more is not lined up.
+    const WIDEST: usize = 48;
+    let version = SlotUpstream::locked().0.version;
+    let header = ["".into(), native::NAME.to_owned(), format!("wgpu-hal {version}")];
+    let rows = || std::iter::once(&header).chain(draws.values().flatten());
+    let [first, second] = [0, 1].map(|cell| rows().map(|row| row[cell].len()).max().unwrap_or(0).min(WIDEST));
+    let line = |[name, subject, upstream]: &[String; 3]| format!("      {name:first$}  {subject:second$}  {upstream}\n");
+    text.push_str(BIND_LEGEND);
+    text.push_str(&line(&header));
+    for (at, command) in case.commands.iter().enumerate() {
+        let _ = writeln!(text, "{at:>4}  {command}");
+        text.extend(draws.get(&at).into_iter().flatten().map(line));
+    }
+    text.push('\n');
 }
 
 /// One stage's slots, a column a reader; a row in which the readers part is marked.
