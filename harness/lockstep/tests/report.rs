@@ -367,6 +367,18 @@ fn the_page_holds_every_number() {
     }
 }
 
+/// A run that a time ended is not made again exactly.
+#[test]
+fn the_page_says_what_its_command_makes() {
+    let page = html::page(&sample());
+    assert!(page.contains("as many as fit in the time; `--cases N --seed S` makes exactly N:"));
+    let page = html::page(&Results {
+        command: "lockstep run --seed 7 --cases 100".into(),
+        ..sample()
+    });
+    assert!(page.contains("<p>This makes the same cases on any machine:</p>"));
+}
+
 #[test]
 fn the_page_escapes_what_it_is_given() {
     let page = html::page(&sample());

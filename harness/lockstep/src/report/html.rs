@@ -63,6 +63,7 @@ fn view(results: &Results) -> Value {
         "headline": capital(&verdict.headline),
         "beside": verdict.beside,
         "cases": cases(results),
+        "again": again(&results.command),
         "started": date(results.started),
         "tiles": tiles(results),
         "rates": rates(results),
@@ -71,6 +72,14 @@ fn view(results: &Results) -> Value {
         "left_to_device": left_to_device.collect::<Vec<_>>(),
         "grids": results.coverage.grids.iter().map(grid).collect::<Vec<_>>(),
     })))
+}
+
+/// What the run's command makes when it is run again.
+fn again(command: &str) -> &'static str {
+    match command.contains(" --time ") {
+        true => "The same cases in the same order, as many as fit in the time; `--cases N --seed S` makes exactly N:",
+        false => "This makes the same cases on any machine:",
+    }
 }
 
 /// The key numbers: (name, number, what is beside it).
