@@ -17,7 +17,10 @@ const RULES: usize = 16;
 const FINDINGS: usize = 20;
 /// The meaning of the GPU table's cells.
 const GPU_MEANING: [(&str, &str); 6] = [
-    ("sound", "accepted; no validation error, and the bytes match the shadow"),
+    (
+        "sound",
+        "accepted; no validation error; where the engine executes, the bytes match",
+    ),
     (
         "got through",
         "accepted; error over a covered range, device lost or other bytes: the worst",
