@@ -36,7 +36,8 @@ pub enum Reads {
 /// What stands in a stage's tables in words, by slot: `buffer 0`: `buffer 10 at 256`.
 pub fn words(tables: &Tables) -> BTreeMap<String, String> {
     let rows = rows(tables).into_iter();
-    rows.map(|(table, slot, held)| (format!("{table} {slot}"), held)).collect()
+    rows.map(|(table, slot, held)| (format!("{table} {slot}"), held))
+        .collect()
 }
 
 /// What stands in a stage's tables in words: table by table, each by slot.

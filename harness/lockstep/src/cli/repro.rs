@@ -250,7 +250,9 @@ fn show_stream(
 fn show_strict(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
     let Some(asked) = Asked::new(case, subject) else { return };
     let said = Said::of(asked.cmds(), &case.objects);
-    let words = said.refusal.map_or("accept".to_owned(), |strict| format!("{}: {strict}", strict.class()));
+    let words = said
+        .refusal
+        .map_or("accept".to_owned(), |strict| format!("{}: {strict}", strict.class()));
     let _ = writeln!(text, "strict check: {words}\n");
 }
 
@@ -534,7 +536,12 @@ fn bound_rows(subject: &[Bound], upstream: &[Bound], found: &[Place]) -> BTreeMa
             let upstream = bind::words(&upstream.stages[at]);
             for (table, slot, held) in bind::rows(&subject.stages[at]) {
                 let other = upstream.get(&format!("{table} {slot}")).map_or("-", String::as_str);
-                let place = Place { draw, stage, table, slot };
+                let place = Place {
+                    draw,
+                    stage,
+                    table,
+                    slot,
+                };
                 let mark = match found.contains(&place) {
                     true => '>',
                     false if held == other => ' ',
@@ -556,7 +563,8 @@ fn show_commands(case: &BindCase, draws: &BTreeMap<usize, Vec<[String; 3]>>, tex
     let header = ["".into(), native::NAME.to_owned(), format!("wgpu-hal {version}")];
     let rows = || std::iter::once(&header).chain(draws.values().flatten());
     let [first, second] = [0, 1].map(|cell| rows().map(|row| row[cell].len()).max().unwrap_or(0).min(WIDEST));
-    let line = |[name, subject, upstream]: &[String; 3]| format!("      {name:first$}  {subject:second$}  {upstream}\n");
+    let line =
+        |[name, subject, upstream]: &[String; 3]| format!("      {name:first$}  {subject:second$}  {upstream}\n");
     text.push_str(BIND_LEGEND);
     text.push_str(&line(&header));
     for (at, command) in case.commands.iter().enumerate() {

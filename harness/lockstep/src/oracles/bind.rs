@@ -173,7 +173,9 @@ type Difference = (&'static str, &'static str, u32);
 
 /// The slots of `a` in which `b` has something else.
 fn missing(a: &BTreeMap<u32, u32>, b: &BTreeMap<u32, u32>) -> impl Iterator<Item = u32> {
-    a.iter().filter(|(slot, id)| b.get(slot) != Some(id)).map(|(&slot, _)| slot)
+    a.iter()
+        .filter(|(slot, id)| b.get(slot) != Some(id))
+        .map(|(&slot, _)| slot)
 }
 
 /// What is compared of a stage's tables beside the resources.

@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Output, State, UndefinedBehavior, Value};
 use serde_json::json;
 
-use super::figures::{Tone, by_count, cases, count, date, percent, plain, rate, span, thousands, verdict};
+use super::figures::{Tone, by_count, cases, count, date, open_rules, percent, plain, rate, span, thousands, verdict};
 use super::results::{EngineRow, Grid, Results};
 
 const TEMPLATE: &str = include_str!("../../../../reports/report.html.jinja");
@@ -69,6 +69,7 @@ fn view(results: &Results) -> Value {
         "rates": rates(results),
         "differ": results.comparisons.iter().map(|row| row.differ()).collect::<Vec<_>>(),
         "msl_refused": by_count(&results.msl.refused),
+        "open": open_rules(&results.engines),
         "left_to_device": left_to_device.collect::<Vec<_>>(),
         "grids": results.coverage.grids.iter().map(grid).collect::<Vec<_>>(),
     })))

@@ -201,7 +201,10 @@ fn immediates_take_buffer_0_of_every_stage() {
         },
     );
     let tint = binding(0, 0, "tint", "uniform", "read-only", &[("buffer", 1)]);
-    for (entry, immediates) in entries.iter().zip([(None, 12, Some(0), false), (Some("push"), 12, Some(0), true)]) {
+    for (entry, immediates) in entries
+        .iter()
+        .zip([(None, 12, Some(0), false), (Some("push"), 12, Some(0), true)])
+    {
         assert_eq!(entry.bindings, std::slice::from_ref(&tint), "{}", entry.name);
         let (variable, size, slot, used) = immediates;
         let due = Immediates {
