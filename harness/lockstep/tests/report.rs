@@ -221,7 +221,7 @@ fn sample() -> Results {
             occurred: 1_204,
         }],
         msl: Msl {
-            checks: BTreeMap::from([("3 _buffer_sizes".into(), 39)]),
+            checks: BTreeMap::from([("§4.3 _buffer_sizes".into(), 39)]),
             translated: 18_456,
             arguments: 65_432,
             refused: counts(&[("missing-binding", 321), ("unsupported-in-version", 45)]),

@@ -24,6 +24,7 @@ use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
 use crate::readers::slot_upstream::{self, SlotUpstream};
 use crate::readers::{CallsQuery, StreamReader, replay_js};
+use crate::report::figures::count;
 use crate::say;
 use crate::setup;
 use crate::text::disassemble;
@@ -269,8 +270,8 @@ fn show_calls(native: &CaseAnswers, reference: &str, answer: &CaseAnswers, shown
     };
     let [mine, theirs] = [mine, theirs].map(|bytes| String::from_utf8_lossy(bytes));
     if mine == theirs {
-        let lines = mine.lines().count();
-        let _ = writeln!(shown, "calls: native and {reference} make the same, {lines} lines\n");
+        let lines = count(mine.lines().count() as u64, "line", "lines");
+        let _ = writeln!(shown, "calls: native and {reference} make the same, {lines}\n");
         return;
     }
     let alike = mine.lines().zip(theirs.lines()).take_while(|(a, b)| a == b).count();
@@ -293,8 +294,8 @@ fn show_words(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
         Err(refused) => {
             let _ = writeln!(
                 text,
-                "{} bytes, refused as a blob: {}\n",
-                case.blob.len(),
+                "{}, refused as a blob: {}\n",
+                count(case.blob.len() as u64, "byte", "bytes"),
                 refused.reason
             );
             return;
@@ -302,9 +303,9 @@ fn show_words(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
     };
     let _ = writeln!(
         text,
-        "{} words, {} bytes of data, in the guest's ids",
-        blob.words.len(),
-        blob.data.len()
+        "{}, {} of data, in the guest's ids",
+        count(blob.words.len() as u64, "word", "words"),
+        count(blob.data.len() as u64, "byte", "bytes")
     );
     let _ = writeln!(text, "   #   word  command");
     let refused =
@@ -348,9 +349,10 @@ fn row<'a>(text: &mut String, name: &str, cells: impl Iterator<Item = &'a str>) 
 fn stream_words(answer: &StreamAnswer) -> Vec<(&'static str, String)> {
     let header = answer.blob.map_err(|reason| reason.to_string());
     let header = header.map_or_else(|reason| reason, |()| "accept".into());
-    let commands = |starts: &Vec<u32>| format!("{} commands", starts.len());
-    let rewritten = |words: &Vec<u32>| format!("{} words, #{:08x}", words.len(), fingerprint(words));
-    let reads = answer.reads.as_ref().map(|reads| format!("{} reads", reads.len()));
+    let number = |length: usize, noun: &str| count(length as u64, noun, &format!("{noun}s"));
+    let commands = |starts: &Vec<u32>| number(starts.len(), "command");
+    let rewritten = |words: &Vec<u32>| format!("{}, #{:08x}", number(words.len(), "word"), fingerprint(words));
+    let reads = answer.reads.as_ref().map(|reads| number(reads.len(), "read"));
     let nothing = |(): &()| String::new();
     let parts = [
         ("header", Some(header)),
@@ -476,8 +478,9 @@ fn show_layout(case: &LayoutCase) -> Shown {
         checked.add(msl::upstream::check(case));
         let _ = writeln!(
             shown.text,
-            "{} entry points translated, {} arguments",
-            checked.translated, checked.arguments
+            "{} translated, {}",
+            count(checked.translated, "entry point", "entry points"),
+            count(checked.arguments, "argument", "arguments")
         );
         for (reason, count) in &checked.refused {
             let _ = writeln!(shown.text, "refused as it should be, {count}: {reason}");

@@ -53,6 +53,15 @@ pub fn binding_type(entry: &BindGroupLayoutEntry) -> String {
     }
 }
 
+/// A binding's type with its article.
+pub fn with_article(entry: &BindGroupLayoutEntry) -> String {
+    let words = binding_type(entry);
+    // A uniform, a uint texture; an unfilterable-float, an external texture.
+    let is_vowel = words.starts_with(['a', 'e', 'i', 'o']) || words.starts_with("un") && !words.starts_with("uni");
+    let article = if is_vowel { "an" } else { "a" };
+    format!("{article} {words}")
+}
+
 fn dimension(dimension: TextureViewDimension) -> &'static str {
     match dimension {
         TextureViewDimension::D1 => "1d",
