@@ -128,6 +128,10 @@ pub struct Slot {
     pub table: &'static str,
     /// The index.
     pub slot: u32,
+    /// Which part of its binding stands there: `plane 0` to `plane 2` and `parameters` of an external texture; `argument buffer` of a
+    /// binding array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<&'static str>,
 }
 
 /// Immediates.

@@ -112,7 +112,10 @@ fn table(entry: &EntryPointReport) -> String {
         let row = |table: &str, slot: String| [&place[..], &words[..], &[table.to_owned(), slot]].concat();
         match binding.slots.is_empty() {
             true => rows.push(row("none", String::new())),
-            false => rows.extend(binding.slots.iter().map(|at| row(at.table, at.slot.to_string()))),
+            false => rows.extend(binding.slots.iter().map(|at| {
+                let part = at.part.map_or(String::new(), |part| format!(" ({part})"));
+                row(&format!("{}{part}", at.table), at.slot.to_string())
+            })),
         }
     }
     let beside = |variable: &str, ty: String, slot: Option<u32>| {

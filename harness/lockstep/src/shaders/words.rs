@@ -48,7 +48,7 @@ pub fn binding_type(entry: &BindGroupLayoutEntry) -> String {
         BindingType::ExternalTexture => "external texture".to_owned(),
     };
     match entry.count {
-        Some(count) => format!("{words} array of {count}"),
+        Some(count) => format!("binding array of {count}, {words}"),
         None => words,
     }
 }
