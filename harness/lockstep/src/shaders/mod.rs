@@ -24,8 +24,8 @@ mod words;
 use derive::{Needs, PipelineLayout};
 use entry::Check;
 pub use report::{
-    Binding, BufferSizes, Difference, EntryPointReport, Fault, FaultKind, FileReport, Immediates, SizeField, SizeOf,
-    Slot,
+    Binding, BufferSizes, Declared, Difference, EntryPointReport, Fault, FaultKind, FileReport, Immediates, SizeField,
+    SizeOf, Slot,
 };
 
 /// The most entry points of one file that are checked: the work for each grows with their number.
@@ -96,11 +96,27 @@ fn check_source(path: &Path, source: &str, options: &Options) -> FileReport {
             None => report.without_stage.push(entry.name.clone()),
         }
     }
+    report.declared = declared(&shader.module, &entries);
     match check_entry_points(source, &shader, &entries, overrides, options) {
         Ok(checked) => report.entry_points = checked,
         Err(message) => return FileReport::of_fault(path, FaultKind::TooMuch, message),
     }
     report
+}
+
+fn declared(module: &Module, entries: &[(usize, Stage)]) -> Declared {
+    let names = entries
+        .iter()
+        .map(|&(index, _)| module.entry_points[index].name.clone());
+    let overrides = module.overrides.iter();
+    let overrides = overrides.filter_map(|(_, declared)| {
+        let key = pipeline::key(declared)?;
+        Some((key.clone(), declared.name.clone().unwrap_or(key)))
+    });
+    Declared {
+        entry_points: names.collect(),
+        overrides: overrides.collect(),
+    }
 }
 
 /// The error, or the template that the text is instead.

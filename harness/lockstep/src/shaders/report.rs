@@ -27,6 +27,18 @@ pub struct FileReport {
     /// Entry points of stages that wgpu's Metal backend does not have, not checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without_stage: Vec<String>,
+    /// What may be asked for by name; no part of the JSON.
+    #[serde(skip)]
+    pub declared: Declared,
+}
+
+/// The names that a file declares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declared {
+    /// The entry points, those that are not asked for too.
+    pub entry_points: Vec<String>,
+    /// The overrides: each one's key, which is its `@id` or else its name, and its name.
+    pub overrides: Vec<(String, String)>,
 }
 
 /// Why a file was not checked.
@@ -219,6 +231,7 @@ impl FileReport {
             assumed_overrides: BTreeMap::new(),
             entry_points: Vec::new(),
             without_stage: Vec::new(),
+            declared: Declared::default(),
         }
     }
 
