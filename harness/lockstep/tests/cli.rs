@@ -113,7 +113,15 @@ fn the_report_is_there_in_three_shapes() {
 #[test]
 fn bad_use_is_said_in_one_line() {
     let out = tempfile::tempdir().expect("a folder");
-    let rows: [(&[&str], &str); 4] = [
+    let rows: [(&[&str], &str); 6] = [
+        (
+            &["--require-gpu", "--only", "slots", "--only", "streams"],
+            "--require-gpu asks for engines, and --only slots --only streams runs none",
+        ),
+        (
+            &["--require-gpu", "--edges"],
+            "--require-gpu asks for engines, and --edges runs none",
+        ),
         (&["--shard", "2/2"], "I/N with I from 0 and below N"),
         (&["--time", "5x"], "`x` is no unit of time"),
         (
@@ -182,6 +190,40 @@ fn a_generated_case_is_shown_with_every_answer() {
         "read check",
         "strict check: ",
         "wgpu:noop: ",
+    ] {
+        assert!(stdout.contains(due), "{due} in {stdout}");
+    }
+    assert_eq!(output.status.code(), Some(0), "{stdout}");
+}
+
+/// Immediates, which wgpu-hal passes four times as long: a difference, and no finding.
+#[test]
+fn a_bind_is_shown_with_what_the_ledger_explains() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("case.json");
+    let case = serde_json::json!({
+        "group_layouts": [],
+        "layouts": [{ "groups": [], "immediate_size": 4 }],
+        "groups": [],
+        "pipelines": [{ "layout": 0, "stages": [{ "stage": "compute", "runtime_arrays": [], "vertex_buffers": [] }] }],
+        "commands": [
+            "begin-compute-pass",
+            { "set-pipeline": 0 },
+            { "set-immediates": { "offset": 0, "data": [7] } },
+            "dispatch"
+        ]
+    });
+    let file = serde_json::json!({ "format": 1, "case": { "bind": case } });
+    std::fs::write(&path, file.to_string()).expect("written");
+    let output = lockstep().arg("repro").arg(&path).output().expect("it runs");
+    let stdout = text(&output.stdout);
+    for due in [
+        "slot-upstream, known as immediates-length: ",
+        "\n~ a difference that the ledger explains, ",
+        "\n                          native          wgpu-hal 30.0.2\n",
+        "\n   1  SetPipeline #0\n   2  SetImmediates offset=0 [7]\n   3  Dispatch\n",
+        "\n      ~ compute buffer 0  bytes 07000000  bytes 07000000",
+        "\nno difference that the ledger does not explain\n",
     ] {
         assert!(stdout.contains(due), "{due} in {stdout}");
     }

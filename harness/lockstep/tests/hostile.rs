@@ -165,7 +165,7 @@ fn escape_codes_are_shown_and_not_obeyed() {
             .expect("it runs");
         assert_eq!(
             String::from_utf8_lossy(&output.stdout),
-            "./a\\n\\u{1b}[31m.wgsl: no entry points\n1 file, 0 entry points: no problem\n"
+            "./a\\n\\u{1b}[31m.wgsl: no entry points\n1 file, 0 entry points at MSL 4.0: no problem\n"
         );
     }
 }

@@ -221,7 +221,7 @@ fn sample() -> Results {
             occurred: 1_204,
         }],
         msl: Msl {
-            checks: BTreeMap::from([("3 _buffer_sizes".into(), 39)]),
+            checks: BTreeMap::from([("§4.3 _buffer_sizes".into(), 39)]),
             translated: 18_456,
             arguments: 65_432,
             refused: counts(&[("missing-binding", 321), ("unsupported-in-version", 45)]),
@@ -365,6 +365,18 @@ fn the_page_holds_every_number() {
     ] {
         assert!(page.contains(text), "{text} is missing");
     }
+}
+
+/// A run that a time ended is not made again exactly.
+#[test]
+fn the_page_says_what_its_command_makes() {
+    let page = html::page(&sample());
+    assert!(page.contains("as many as fit in the time; `--cases N --seed S` makes exactly N:"));
+    let page = html::page(&Results {
+        command: "lockstep run --seed 7 --cases 100".into(),
+        ..sample()
+    });
+    assert!(page.contains("<p>This makes the same cases on any machine:</p>"));
 }
 
 #[test]

@@ -453,6 +453,20 @@ fn doctor_prints_a_row_for_each_part() {
     for name in ["rustc", "npm", "deno", "Dawn", "Vulkan", "cargo-fuzz", "wgpu-hal"] {
         assert!(text.lines().any(|line| line.starts_with(name)), "{name} in {text}");
     }
+    let release = slot_upstream::UPSTREAMS[0].version;
+    for name in ["wgpu-hal", "naga"] {
+        let row = text.lines().find(|line| line.split_whitespace().next() == Some(name));
+        assert!(
+            row.is_some_and(|row| row.contains(&format!(" {release}, pinned"))),
+            "{name} in {text}"
+        );
+    }
+    // The program and the engine.
+    assert_eq!(
+        text.lines().filter(|line| line.starts_with("deno ")).count(),
+        1,
+        "{text}"
+    );
     assert_eq!(status == 2, text.contains("MISSING"), "{text}");
 }
 

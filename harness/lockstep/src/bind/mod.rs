@@ -35,12 +35,19 @@ pub enum Reads {
 
 /// What stands in a stage's tables in words, by slot: `buffer 0`: `buffer 10 at 256`.
 pub fn words(tables: &Tables) -> BTreeMap<String, String> {
+    let rows = rows(tables).into_iter();
+    rows.map(|(table, slot, held)| (format!("{table} {slot}"), held))
+        .collect()
+}
+
+/// What stands in a stage's tables in words: table by table, each by slot.
+pub fn rows(tables: &Tables) -> Vec<(&'static str, u32, String)> {
     let buffers = tables.buffers.iter();
-    let buffers = buffers.map(|(slot, held)| (format!("buffer {slot}"), buffer_words(held)));
+    let buffers = buffers.map(|(&slot, held)| ("buffer", slot, buffer_words(held)));
     let textures = tables.textures.iter();
-    let textures = textures.map(|(slot, id)| (format!("texture {slot}"), format!("texture {id}")));
+    let textures = textures.map(|(&slot, id)| ("texture", slot, format!("texture {id}")));
     let samplers = tables.samplers.iter();
-    let samplers = samplers.map(|(slot, id)| (format!("sampler {slot}"), format!("sampler {id}")));
+    let samplers = samplers.map(|(&slot, id)| ("sampler", slot, format!("sampler {id}")));
     buffers.chain(textures).chain(samplers).collect()
 }
 

@@ -1,6 +1,7 @@
 //! Bind cases.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages};
@@ -164,6 +165,36 @@ pub enum BindCommand {
     Draw,
     /// A dispatch of any kind.
     Dispatch,
+}
+
+/// As the text of streams has commands (`reference/TEXT.md`), with the case's indices for ids.
+impl fmt::Display for BindCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BindCommand::BeginRenderPass => write!(f, "BeginRenderPass"),
+            BindCommand::BeginComputePass => write!(f, "BeginComputePass"),
+            BindCommand::SetPipeline(pipeline) => write!(f, "SetPipeline #{pipeline}"),
+            BindCommand::SetBindGroup { index, group: None, .. } => write!(f, "SetBindGroup {index} none"),
+            BindCommand::SetBindGroup {
+                index,
+                group: Some(group),
+                dynamic_offsets,
+            } => {
+                write!(f, "SetBindGroup {index} #{group}")?;
+                match dynamic_offsets.is_empty() {
+                    true => Ok(()),
+                    false => write!(f, " {dynamic_offsets:?}"),
+                }
+            }
+            BindCommand::SetImmediates { offset, data } => write!(f, "SetImmediates offset={offset} {data:?}"),
+            BindCommand::SetVertexBuffer { slot, buffer } => {
+                write!(f, "SetVertexBuffer {slot} #{} offset={}", buffer.id, buffer.offset)?;
+                buffer.size.map_or(Ok(()), |size| write!(f, " size={size}"))
+            }
+            BindCommand::Draw => write!(f, "Draw"),
+            BindCommand::Dispatch => write!(f, "Dispatch"),
+        }
+    }
 }
 
 /// The most vertex buffers that a pipeline has.

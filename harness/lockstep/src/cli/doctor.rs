@@ -161,7 +161,7 @@ fn engine_rows() -> Vec<Row> {
     let row = |engine: EngineId| {
         let does = if engine.executes { "executes" } else { "validates only" };
         Row {
-            name: engine.id,
+            name: format!("engine {}", engine.id),
             state: State::There,
             detail: format!("{}, {does}", engine.driver),
         }
@@ -223,25 +223,27 @@ fn part_row(name: &str, part: Result<String, &Missing>) -> Row {
     }
 }
 
-/// What Cargo.lock names, which is what is built in.
+/// What the workspace pins, which is what is built in. Cargo.lock has older releases too, for the features that compare with them.
 fn library_rows(root: &Path) -> Vec<Row> {
-    let lock = fs::read_to_string(root.join("Cargo.lock")).unwrap_or_default();
-    let row = |name: &&str| match locked(&lock, name) {
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default();
+    let row = |name: &&str| match pinned(&manifest, name) {
         Some(version) => Row {
             name: (*name).to_owned(),
             state: State::There,
-            detail: format!("{version} in Cargo.lock"),
+            detail: format!("{version}, pinned in Cargo.toml"),
         },
         None => Row {
             name: (*name).to_owned(),
             state: State::Missing,
-            detail: "not in Cargo.lock".to_owned(),
+            detail: "not pinned in Cargo.toml".to_owned(),
         },
     };
     LIBRARIES.iter().map(row).collect()
 }
 
-fn locked<'a>(lock: &'a str, name: &str) -> Option<&'a str> {
-    let mut lines = lock.lines().skip_while(|line| *line != format!("name = \"{name}\""));
-    lines.nth(1)?.strip_prefix("version = \"")?.strip_suffix('"')
+/// The exact version of a dependency.
+fn pinned<'a>(manifest: &'a str, name: &str) -> Option<&'a str> {
+    let start = format!("{name} = ");
+    let line = manifest.lines().find(|line| line.starts_with(&start))?;
+    line.split_once("\"=")?.1.split('"').next()
 }

@@ -1,6 +1,6 @@
 //! `lockstep repro`: one case again, every reader's answer side by side.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -12,6 +12,7 @@ use crate::findings::read_case;
 use crate::generators;
 use crate::gpu::{Outcome, engine};
 use crate::ledger::{Hits, Line};
+use crate::oracles::bind::Place;
 use crate::oracles::gpu::{Asked, Cell, Judged};
 use crate::oracles::strict::{self, Said};
 use crate::oracles::{self, msl, streams};
@@ -23,6 +24,7 @@ use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
 use crate::readers::slot_upstream::{self, SlotUpstream};
 use crate::readers::{CallsQuery, StreamReader, replay_js};
+use crate::report::figures::count;
 use crate::say;
 use crate::setup;
 use crate::text::disassemble;
@@ -76,6 +78,8 @@ struct Shown {
     text: String,
     /// Signatures of the differences; without one the case shows nothing.
     signatures: Vec<String>,
+    /// Whether a line of the ledger applied.
+    in_ledger: bool,
     /// The readers and engines that took part.
     asked: Vec<String>,
 }
@@ -145,7 +149,10 @@ fn page(shows: Option<&str>, shown: &Shown) -> String {
         let _ = writeln!(page, "finding: {}", say::one_line(signature));
     }
     if shown.signatures.is_empty() {
-        page += "no difference\n";
+        page += match shown.in_ledger {
+            true => "no difference that the ledger does not explain\n",
+            false => "no difference\n",
+        };
     }
     page
 }
@@ -263,8 +270,8 @@ fn show_calls(native: &CaseAnswers, reference: &str, answer: &CaseAnswers, shown
     };
     let [mine, theirs] = [mine, theirs].map(|bytes| String::from_utf8_lossy(bytes));
     if mine == theirs {
-        let lines = mine.lines().count();
-        let _ = writeln!(shown, "calls: native and {reference} make the same, {lines} lines\n");
+        let lines = count(mine.lines().count() as u64, "line", "lines");
+        let _ = writeln!(shown, "calls: native and {reference} make the same, {lines}\n");
         return;
     }
     let alike = mine.lines().zip(theirs.lines()).take_while(|(a, b)| a == b).count();
@@ -287,8 +294,8 @@ fn show_words(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
         Err(refused) => {
             let _ = writeln!(
                 text,
-                "{} bytes, refused as a blob: {}\n",
-                case.blob.len(),
+                "{}, refused as a blob: {}\n",
+                count(case.blob.len() as u64, "byte", "bytes"),
                 refused.reason
             );
             return;
@@ -296,9 +303,9 @@ fn show_words(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
     };
     let _ = writeln!(
         text,
-        "{} words, {} bytes of data, in the guest's ids",
-        blob.words.len(),
-        blob.data.len()
+        "{}, {} of data, in the guest's ids",
+        count(blob.words.len() as u64, "word", "words"),
+        count(blob.data.len() as u64, "byte", "bytes")
     );
     let _ = writeln!(text, "   #   word  command");
     let refused =
@@ -342,9 +349,10 @@ fn row<'a>(text: &mut String, name: &str, cells: impl Iterator<Item = &'a str>) 
 fn stream_words(answer: &StreamAnswer) -> Vec<(&'static str, String)> {
     let header = answer.blob.map_err(|reason| reason.to_string());
     let header = header.map_or_else(|reason| reason, |()| "accept".into());
-    let commands = |starts: &Vec<u32>| format!("{} commands", starts.len());
-    let rewritten = |words: &Vec<u32>| format!("{} words, #{:08x}", words.len(), fingerprint(words));
-    let reads = answer.reads.as_ref().map(|reads| format!("{} reads", reads.len()));
+    let number = |length: usize, noun: &str| count(length as u64, noun, &format!("{noun}s"));
+    let commands = |starts: &Vec<u32>| number(starts.len(), "command");
+    let rewritten = |words: &Vec<u32>| format!("{}, #{:08x}", number(words.len(), "word"), fingerprint(words));
+    let reads = answer.reads.as_ref().map(|reads| number(reads.len(), "read"));
     let nothing = |(): &()| String::new();
     let parts = [
         ("header", Some(header)),
@@ -468,7 +476,7 @@ fn show_layout(case: &LayoutCase) -> Shown {
             .signatures
             .extend(parted.filter_map(|outcome| outcome.signature("native", reference.name())));
         shown.asked.push(reference.name().to_owned());
-        show_ledger(reference.name(), &compared.ledger, &mut shown.text);
+        show_ledger(reference.name(), &compared.ledger, &mut shown);
         answers.push((reference.name().to_owned(), own));
     }
     for (at, stage) in Stage::ALL.into_iter().enumerate() {
@@ -483,8 +491,9 @@ fn show_layout(case: &LayoutCase) -> Shown {
         checked.add(msl::upstream::check(case));
         let _ = writeln!(
             shown.text,
-            "{} entry points translated, {} arguments",
-            checked.translated, checked.arguments
+            "{} translated, {}",
+            count(checked.translated, "entry point", "entry points"),
+            count(checked.arguments, "argument", "arguments")
         );
         for (reason, count) in &checked.refused {
             let _ = writeln!(shown.text, "refused as it should be, {count}: {reason}");
@@ -502,9 +511,10 @@ fn show_layout(case: &LayoutCase) -> Shown {
 }
 
 /// The lines of the ledger that applied.
-fn show_ledger(reference: &str, hits: &Hits, text: &mut String) {
+fn show_ledger(reference: &str, hits: &Hits, shown: &mut Shown) {
     for line in Line::ALL.into_iter().filter(|line| hits.of(*line)[0] > 0) {
-        let _ = writeln!(text, "{reference}, known as {}: {}\n", line.name(), line.reason());
+        shown.in_ledger = true;
+        let _ = writeln!(shown.text, "{reference}, known as {}: {}\n", line.name(), line.reason());
     }
 }
 
@@ -517,7 +527,7 @@ fn show_bind(case: &BindCase) -> Shown {
         .signatures
         .extend(parted.filter_map(|outcome| outcome.signature(native::NAME, slot_upstream::NAME)));
     shown.asked.push(slot_upstream::NAME.to_owned());
-    show_ledger(slot_upstream::NAME, &compared.ledger, &mut shown.text);
+    show_ledger(slot_upstream::NAME, &compared.ledger, &mut shown);
     let names = [(native::NAME, &played.subject), (slot_upstream::NAME, &played.upstream)];
     for (name, refused) in names
         .iter()
@@ -526,30 +536,62 @@ fn show_bind(case: &BindCase) -> Shown {
         let _ = writeln!(shown.text, "{name}: {refused}");
     }
     let [subject, upstream] = names.map(|(_, played)| played.as_deref().unwrap_or_default());
-    for (at, command) in case.commands.iter().enumerate() {
-        let _ = writeln!(shown.text, "{at:>4}  {command:?}");
-        let [subject, upstream] = [subject, upstream].map(|played| played.iter().find(|bound| bound.command == at));
-        if let (Some(subject), Some(upstream)) = (subject, upstream) {
-            show_bound(subject, upstream, &mut shown.text);
-        }
-    }
-    shown.text.push('\n');
+    show_commands(case, &bound_rows(subject, upstream, &compared.places), &mut shown.text);
     shown
 }
 
-/// What a draw finds, a column for each; a row in which they part is marked. What upstream has left in other slots is not shown.
-fn show_bound(subject: &Bound, upstream: &Bound, text: &mut String) {
-    for (at, stage) in Stage::ALL.into_iter().enumerate() {
-        let [subject, upstream] = [subject, upstream].map(|bound| bind::words(&bound.stages[at]));
-        for (slot, held) in &subject {
-            let other = upstream.get(slot).map_or("-", String::as_str);
-            slot_row(
-                &format!("{} {slot}", stage.name()),
-                &[held.clone(), other.to_owned()],
-                text,
-            );
+const BIND_LEGEND: &str = "\
+After each draw: what stands in the slots of its pipeline's layout. `buffer 4 at 256` is buffer 4 from byte 256 on.
+> a finding
+~ a difference that the ledger explains, or in sizes that no shader of the stage reads
+";
+
+/// The rows of each draw, by its command: the mark and the slot, what the subject has there, and what wgpu-hal has. What wgpu-hal
+/// has left in other slots is not shown.
+fn bound_rows(subject: &[Bound], upstream: &[Bound], found: &[Place]) -> BTreeMap<usize, Vec<[String; 3]>> {
+    let mut draws: BTreeMap<usize, Vec<[String; 3]>> = BTreeMap::new();
+    for (subject, upstream) in subject.iter().zip(upstream) {
+        let draw = subject.command;
+        for (at, stage) in Stage::ALL.into_iter().enumerate() {
+            let upstream = bind::words(&upstream.stages[at]);
+            for (table, slot, held) in bind::rows(&subject.stages[at]) {
+                let other = upstream.get(&format!("{table} {slot}")).map_or("-", String::as_str);
+                let place = Place {
+                    draw,
+                    stage,
+                    table,
+                    slot,
+                };
+                let mark = match found.contains(&place) {
+                    true => '>',
+                    false if held == other => ' ',
+                    false => '~',
+                };
+                let name = format!("{mark} {} {table} {slot}", stage.name());
+                draws.entry(draw).or_default().push([name, held, other.to_owned()]);
+            }
         }
     }
+    draws
+}
+
+/// The commands, and behind each draw its rows.
+fn show_commands(case: &BindCase, draws: &BTreeMap<usize, Vec<[String; 3]>>, text: &mut String) {
+    /// A cell of more is not lined up.
+    const WIDEST: usize = 48;
+    let version = SlotUpstream::locked().0.version;
+    let header = ["".into(), native::NAME.to_owned(), format!("wgpu-hal {version}")];
+    let rows = || std::iter::once(&header).chain(draws.values().flatten());
+    let [first, second] = [0, 1].map(|cell| rows().map(|row| row[cell].len()).max().unwrap_or(0).min(WIDEST));
+    let line =
+        |[name, subject, upstream]: &[String; 3]| format!("      {name:first$}  {subject:second$}  {upstream}\n");
+    text.push_str(BIND_LEGEND);
+    text.push_str(&line(&header));
+    for (at, command) in case.commands.iter().enumerate() {
+        let _ = writeln!(text, "{at:>4}  {command}");
+        text.extend(draws.get(&at).into_iter().flatten().map(line));
+    }
+    text.push('\n');
 }
 
 /// One stage's slots, a column a reader; a row in which the readers part is marked.

@@ -119,6 +119,9 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
 
 /// Runs the campaign and writes its report.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
+    if let Some(option) = without_engines(args).filter(|_| args.require_gpu) {
+        anyhow::bail!("--require-gpu asks for engines, and {option} runs none");
+    }
     let quiet = args.quiet;
     let outside = args.readers.introduce()?;
     let parts = setup::bring(&mut |line| {
@@ -143,6 +146,16 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     name_readers(&mut results, &outside);
     show.end();
     finish(&results, &out, args.require_gpu)
+}
+
+/// The option by which no stream is replayed on an engine.
+fn without_engines(args: &Args) -> Option<String> {
+    let only = args.only.iter().map(|part| format!("--only {}", part.name()));
+    match args.only.contains(&Part::Gpu) {
+        _ if args.edges => Some("--edges".into()),
+        true => None,
+        false => only.reduce(|all, one| format!("{all} {one}")),
+    }
 }
 
 fn plan(args: &Args, out: &std::path::Path) -> Plan {

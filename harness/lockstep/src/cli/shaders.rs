@@ -55,7 +55,7 @@ pub struct Args {
     language_version: Option<(u8, u8)>,
     /// The newest MSL of a system, such as macos:15.0; also ios, tvos, visionos
     #[arg(long, value_name = "SYSTEM", value_parser = system)]
-    system: Option<(u8, u8)>,
+    system: Option<System>,
     /// A value for an override, by its @id, else its name; may be given more than once
     #[arg(long = "override", value_name = "KEY=VALUE", value_parser = key_and_value)]
     overrides: Vec<(String, f64)>,
@@ -83,7 +83,7 @@ fn version(text: &str) -> Result<(u8, u8), String> {
     })
 }
 
-fn system(text: &str) -> Result<(u8, u8), String> {
+fn system(text: &str) -> Result<System, String> {
     let platforms = [Platform::MacOs, Platform::Ios, Platform::TvOs, Platform::VisionOs];
     let parsed = text.split_once(':').and_then(|(platform, version)| {
         let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
@@ -94,9 +94,7 @@ fn system(text: &str) -> Result<(u8, u8), String> {
         })
     });
     let expected = || "expected PLATFORM:MAJOR.MINOR, such as macos:15.0; the platforms are macos, ios, tvos, visionos";
-    parsed
-        .map(|system| language_version(&system))
-        .ok_or_else(|| expected().to_owned())
+    parsed.ok_or_else(|| expected().to_owned())
 }
 
 fn key_and_value(text: &str) -> Result<(String, f64), String> {
@@ -148,7 +146,8 @@ impl Summary {
         }
     }
 
-    fn line(&self) -> String {
+    /// `at` is the version of MSL.
+    fn line(&self, at: &str) -> String {
         let problems = match self.problems {
             0 => "no problem".to_owned(),
             count => counted(count, "problem"),
@@ -158,31 +157,45 @@ impl Summary {
             count => format!(", {} not checked", counted(count, "file")),
         };
         let (files, entry_points) = (counted(self.files, "file"), counted(self.entry_points, "entry point"));
-        format!("{files}, {entry_points}: {problems}{faults}")
+        format!("{files}, {entry_points} at {at}: {problems}{faults}")
     }
 }
 
-/// Checks the files and writes a report of each as it is made, and a last line; or one JSON document at the end.
+/// Checks the files and writes a report of each as it is made, and a last line; or one JSON document at the end. Where an override or
+/// entry point is asked for, nothing is written before all files are read.
 ///
 /// # Errors
 ///
-/// A path that does not exist, no WGSL file at all, both before anything is checked; a report that cannot be written; and at the end
-/// an override or entry point that no file has.
+/// A path that does not exist, no WGSL file at all, both before anything is checked; a report that cannot be written; and before
+/// any report an override or entry point that no file has.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     let options = options(args);
     let mut reports = Vec::new();
     let mut summary = Summary::default();
     let mut names = Names::default();
+    let asks = !options.overrides.is_empty() || options.entry_point.is_some();
+    let mut held = String::new();
     for file in files(&args.paths)? {
         let report = check(&file, &options);
         summary.add(&report);
         names.add(&report);
-        match (args.json, args.msl) {
-            (true, _) => reports.push(report),
-            (false, true) => write!(out, "{}", msl(&report))?,
-            (false, false) => write!(out, "{}", table::text(&report, color()))?,
+        let text = match (args.json, args.msl) {
+            (true, _) => String::new(),
+            (false, true) => msl(&report),
+            (false, false) => table::text(&report, color()),
+        };
+        match asks {
+            true => held += &text,
+            false => write!(out, "{text}")?,
         }
+        reports.extend(args.json.then_some(report));
     }
+    // A file that was not checked may have had the name.
+    if summary.faults == 0 {
+        names.hold(&options)?;
+    }
+    write!(out, "{held}")?;
+    let at = at(args, &options);
     match (args.json, args.msl) {
         (true, _) => {
             let (major, minor) = options.language_version;
@@ -194,18 +207,24 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
             };
             writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
         }
-        (false, true) => writeln!(out, "// {}", summary.line())?,
-        (false, false) => writeln!(out, "{}", summary.line())?,
-    }
-    // A file that was not checked may have had the name.
-    if summary.faults == 0 {
-        names.hold(&options)?;
+        (false, true) => writeln!(out, "// {}", summary.line(&at))?,
+        (false, false) => writeln!(out, "{}", summary.line(&at))?,
     }
     Ok(summary.status())
 }
 
+/// The version of MSL in words, and the system that it follows from.
+fn at(args: &Args, options: &Options) -> String {
+    let (major, minor) = options.language_version;
+    let system = args.system.as_ref().map(|system| {
+        let System { platform, major, minor } = system;
+        format!(" ({} {major}.{minor})", platform.name())
+    });
+    format!("MSL {major}.{minor}{}", system.unwrap_or_default())
+}
+
 fn options(args: &Args) -> Options {
-    let version = args.language_version.or(args.system);
+    let version = args.language_version.or(args.system.as_ref().map(language_version));
     Options {
         language_version: version.unwrap_or(Options::default().language_version),
         overrides: args.overrides.iter().cloned().collect(),
@@ -215,33 +234,55 @@ fn options(args: &Args) -> Options {
     }
 }
 
-/// What was asked for by name, and found in some file.
+/// The most names that are listed.
+const LISTED: usize = 16;
+
+/// What the files declare.
 #[derive(Default)]
 struct Names {
-    overrides: BTreeSet<String>,
-    entry_point: bool,
+    entry_points: BTreeSet<String>,
+    /// By key, which is the `@id` or else the name; and the name.
+    overrides: BTreeSet<(String, String)>,
 }
 
 impl Names {
     fn add(&mut self, report: &FileReport) {
-        self.overrides.extend(report.overrides.keys().cloned());
-        self.entry_point |= !report.entry_points.is_empty();
+        self.entry_points.extend(report.declared.entry_points.iter().cloned());
+        self.overrides.extend(report.declared.overrides.iter().cloned());
     }
 
     /// # Errors
     ///
     /// A name that no file has.
     fn hold(&self, options: &Options) -> anyhow::Result<()> {
-        if let Some(key) = options.overrides.keys().find(|key| !self.overrides.contains(*key)) {
-            bail!("--override {key}: no shader here has an override `{key}`; one with an @id goes by that");
+        for (asked, value) in &options.overrides {
+            if self.overrides.iter().any(|(key, _)| key == asked) {
+                continue;
+            }
+            if let Some((key, name)) = self.overrides.iter().find(|(_, name)| name == asked) {
+                bail!("override `{name}` has @id({key}): --override {key}={value}");
+            }
+            let there = self.overrides.iter().map(|(key, _)| key.as_str());
+            bail!("no override `{asked}`; there are {}", listed(there));
         }
         match &options.entry_point {
-            Some(name) if !self.entry_point => {
-                bail!("--entry-point {name}: no shader here has an entry point `{name}`")
+            Some(name) if !self.entry_points.contains(name) => {
+                let there = self.entry_points.iter().map(String::as_str);
+                bail!("no entry point `{name}`; there are {}", listed(there))
             }
             _ => Ok(()),
         }
     }
+}
+
+fn listed<'a>(mut names: impl Iterator<Item = &'a str>) -> String {
+    let mut shown: Vec<String> = names.by_ref().take(LISTED).map(str::to_owned).collect();
+    match (shown.is_empty(), names.count()) {
+        (true, _) => return "none".into(),
+        (false, 0) => {}
+        (false, more) => shown.push(format!("and {more} more")),
+    }
+    shown.join(", ")
 }
 
 /// The files that the arguments name, in their order.

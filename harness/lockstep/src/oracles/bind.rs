@@ -32,8 +32,23 @@ pub struct Compared {
     pub counts: [u64; 3],
     /// The outcomes in which the two differ.
     pub parted: Vec<Outcome>,
+    /// The slots of [`Compared::parted`].
+    pub places: Vec<Place>,
     /// The lines of the ledger that applied.
     pub ledger: Hits,
+}
+
+/// A slot at a draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The draw or dispatch, by its command.
+    pub draw: usize,
+    /// The stage.
+    pub stage: Stage,
+    /// `buffer`, `texture` or `sampler`.
+    pub table: &'static str,
+    /// The index in the table.
+    pub slot: u32,
 }
 
 /// What both say of a case.
@@ -78,29 +93,38 @@ fn sees_task_or_mesh(case: &BindCase) -> bool {
 }
 
 fn compare_draw(case: &BindCase, [subject, misread, upstream]: [&Bound; 3], compared: &mut Compared) {
-    let Some(pipeline) = pipeline_of(case, subject.command) else {
+    let draw = subject.command;
+    let Some(pipeline) = pipeline_of(case, draw) else {
         return;
     };
     let immediates = case.layouts[pipeline.layout].immediate_size > 0;
     for stage in &pipeline.stages {
         let at = stage.stage as usize;
+        let place = |table, slot| Place {
+            draw,
+            stage: stage.stage,
+            table,
+            slot,
+        };
         let [subject, misread, upstream] = [subject, misread, upstream].map(|bound| &bound.stages[at]);
         if immediates {
             let longer = four_times_as_long(subject.buffers.get(&IMMEDIATES), upstream.buffers.get(&IMMEDIATES));
             compared.tolerated(Line::ImmediatesLength, stage.stage, longer);
+            compared.places.extend((!longer).then(|| place("buffer", IMMEDIATES)));
         }
         let is_misread = !same_resources(subject, misread);
         let judged = Judged {
             immediates,
             sizes: (!is_misread).then(|| judged_sizes(case, pipeline, stage)),
         };
+        let differences = judged.differences(if is_misread { misread } else { subject }, upstream);
+        let places = differences.iter().map(|&(_, table, slot)| place(table, slot));
+        compared.places.extend(places);
         if is_misread {
-            let there = judged.first_difference(misread, upstream).is_none();
-            compared.tolerated(Line::TaskMeshMisread, stage.stage, there);
+            compared.tolerated(Line::TaskMeshMisread, stage.stage, differences.is_empty());
         } else {
-            let words = |table| Differ(format!("{table} in the {} stage", stage.stage.name()));
-            let first = judged.first_difference(subject, upstream);
-            compared.count(first.map_or(BothAccept, words));
+            let words = |(kind, ..): &Difference| Differ(format!("{kind} in the {} stage", stage.stage.name()));
+            compared.count(differences.first().map_or(BothAccept, words));
         }
     }
 }
@@ -191,6 +215,16 @@ fn four_times_as_long(subject: Option<&BufferSlot>, upstream: Option<&BufferSlot
     b.len() == 4 * a.len() && b.starts_with(a)
 }
 
+/// A slot that differs: the kind of what the subject has there in words, the table, and the slot.
+type Difference = (&'static str, &'static str, u32);
+
+/// The slots of `a` in which `b` has something else.
+fn missing(a: &BTreeMap<u32, u32>, b: &BTreeMap<u32, u32>) -> impl Iterator<Item = u32> {
+    a.iter()
+        .filter(|(slot, id)| b.get(slot) != Some(id))
+        .map(|(&slot, _)| slot)
+}
+
 /// What is compared of a stage's tables beside the resources.
 struct Judged {
     /// Whether there are immediates, which are looked at apart.
@@ -200,24 +234,24 @@ struct Judged {
 }
 
 impl Judged {
-    /// What the subject has and upstream has not, in a word for its kind; none where upstream has it all.
-    fn first_difference(&self, subject: &Tables, upstream: &Tables) -> Option<&'static str> {
-        let buffers = subject.buffers.iter().find_map(|(slot, held)| {
-            let other = upstream.buffers.get(slot);
-            match held {
-                BufferSlot::Bytes(_) if self.immediates && *slot == IMMEDIATES => None,
-                BufferSlot::Bytes(bytes) => (!self.same_sizes(bytes, other)).then_some("_buffer_sizes"),
-                held if other == Some(held) => None,
-                BufferSlot::Buffer { .. } => Some("a buffer"),
-                BufferSlot::Array(_) => Some("an array"),
-                BufferSlot::AccelerationStructure(_) => Some("an acceleration structure"),
-            }
+    /// What the subject has and upstream has not.
+    fn differences(&self, subject: &Tables, upstream: &Tables) -> Vec<Difference> {
+        let buffers = subject.buffers.iter().filter_map(|(&slot, held)| {
+            let other = upstream.buffers.get(&slot);
+            let kind = match held {
+                BufferSlot::Bytes(_) if self.immediates && slot == IMMEDIATES => return None,
+                BufferSlot::Bytes(bytes) if self.same_sizes(bytes, other) => return None,
+                BufferSlot::Bytes(_) => "_buffer_sizes",
+                held if other == Some(held) => return None,
+                BufferSlot::Buffer { .. } => "a buffer",
+                BufferSlot::Array(_) => "an array",
+                BufferSlot::AccelerationStructure(_) => "an acceleration structure",
+            };
+            Some((kind, "buffer", slot))
         });
-        let missing =
-            |a: &BTreeMap<u32, u32>, b: &BTreeMap<u32, u32>| a.iter().any(|(slot, id)| b.get(slot) != Some(id));
-        let texture = || missing(&subject.textures, &upstream.textures).then_some("a texture");
-        let sampler = || missing(&subject.samplers, &upstream.samplers).then_some("a sampler");
-        buffers.or_else(texture).or_else(sampler)
+        let textures = missing(&subject.textures, &upstream.textures).map(|slot| ("a texture", "texture", slot));
+        let samplers = missing(&subject.samplers, &upstream.samplers).map(|slot| ("a sampler", "sampler", slot));
+        buffers.chain(textures).chain(samplers).collect()
     }
 
     fn same_sizes(&self, subject: &[u8], upstream: Option<&BufferSlot>) -> bool {

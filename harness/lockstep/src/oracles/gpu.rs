@@ -302,8 +302,8 @@ fn in_range(cmd: &Cmd<'_>, objects: &[Object]) -> bool {
 /// What an engine's message is about, for the count of what is left to the device. For show: nothing is decided by it.
 fn rule(message: &str) -> &'static str {
     const RULES: [(&str, &str); 16] = [
-        ("same buffer", "copy within one buffer"),
-        ("source and destination", "copy within one buffer"),
+        ("same buffer", "copy onto itself"),
+        ("source and destination", "copy onto itself"),
         ("align", "alignment"),
         ("multiple of", "alignment"),
         ("usage", "usage"),
@@ -316,8 +316,8 @@ fn rule(message: &str) -> &'static str {
         ("viewport", "viewport"),
         ("max_bind_groups", "group index limit"),
         ("bind group", "bind group"),
-        ("overrun", "range that section 5 leaves out"),
-        ("out of range", "range that section 5 leaves out"),
+        ("overrun", "a range that CheckRanges does not cover"),
+        ("out of range", "a range that CheckRanges does not cover"),
     ];
     let message = message.to_lowercase();
     RULES

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::results::Results;
+use super::results::{EngineRow, Open, Results, StrictRow};
 use crate::say::one_line;
 
 /// `1234567` as `1,234,567`.
@@ -87,6 +87,15 @@ pub fn by_count(counts: &BTreeMap<String, u64>) -> Vec<(&str, u64)> {
 /// Counts in the order of their names.
 pub fn by_name(counts: &BTreeMap<String, u64>) -> Vec<(&str, u64)> {
     counts.iter().map(|(name, &count)| (name.as_str(), count)).collect()
+}
+
+/// What a host still has to check, summed over the engines: the rule that CheckRanges left open most often first.
+pub fn open_rules(engines: &[EngineRow]) -> Vec<(String, Open)> {
+    let mut all = StrictRow::default();
+    engines.iter().for_each(|engine| all.add(&engine.strict));
+    let mut rules: Vec<_> = all.open.into_iter().collect();
+    rules.sort_by_key(|(_, open)| std::cmp::Reverse(open.left_open));
+    rules
 }
 
 /// How a verdict looks.

@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Output, State, UndefinedBehavior, Value};
 use serde_json::json;
 
-use super::figures::{Tone, by_count, cases, count, date, percent, plain, rate, span, thousands, verdict};
+use super::figures::{Tone, by_count, cases, count, date, open_rules, percent, plain, rate, span, thousands, verdict};
 use super::results::{EngineRow, Grid, Results};
 
 const TEMPLATE: &str = include_str!("../../../../reports/report.html.jinja");
@@ -63,14 +63,24 @@ fn view(results: &Results) -> Value {
         "headline": capital(&verdict.headline),
         "beside": verdict.beside,
         "cases": cases(results),
+        "again": again(&results.command),
         "started": date(results.started),
         "tiles": tiles(results),
         "rates": rates(results),
         "differ": results.comparisons.iter().map(|row| row.differ()).collect::<Vec<_>>(),
         "msl_refused": by_count(&results.msl.refused),
+        "open": open_rules(&results.engines),
         "left_to_device": left_to_device.collect::<Vec<_>>(),
         "grids": results.coverage.grids.iter().map(grid).collect::<Vec<_>>(),
     })))
+}
+
+/// What the run's command makes when it is run again.
+fn again(command: &str) -> &'static str {
+    match command.contains(" --time ") {
+        true => "The same cases in the same order, as many as fit in the time; `--cases N --seed S` makes exactly N:",
+        false => "This makes the same cases on any machine:",
+    }
 }
 
 /// The key numbers: (name, number, what is beside it).

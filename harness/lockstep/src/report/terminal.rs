@@ -2,8 +2,10 @@
 
 use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
 
-use super::figures::{Tone, by_count, by_name, cases, count, percent, plain, rate, span, thousands, verdict};
-use super::results::{Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Open, Results, StrictRow};
+use super::figures::{
+    Tone, by_count, by_name, cases, count, open_rules, percent, plain, rate, span, thousands, verdict,
+};
+use super::results::{Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Open, Results};
 use crate::ledger::LedgerRow;
 use crate::oracles::msl::apple::CHECK;
 
@@ -17,7 +19,10 @@ const RULES: usize = 16;
 const FINDINGS: usize = 20;
 /// The meaning of the GPU table's cells.
 const GPU_MEANING: [(&str, &str); 6] = [
-    ("sound", "accepted; no validation error, and the bytes match the shadow"),
+    (
+        "sound",
+        "accepted; no validation error; where the engine executes, the bytes match",
+    ),
     (
         "got through",
         "accepted; error over a covered range, device lost or other bytes: the worst",
@@ -31,6 +36,24 @@ const GPU_MEANING: [(&str, &str); 6] = [
     (
         "masked",
         "refused; the GPU refused an earlier command, so nothing is shown",
+    ),
+];
+
+/// The meaning of the strict check's columns.
+const STRICT_MEANING: [(&str, &str); 8] = [
+    ("sound", "check_strict accepts; no validation error"),
+    (
+        "device only",
+        "accepts; an error that only a device gives, over states, attachments, usage scopes",
+    ),
+    ("missed", "accepts; an error over memory: a finding"),
+    ("right", "refuses; an error at that command"),
+    ("over-refused", "refuses; the GPU raises nothing: a finding"),
+    ("ledger", "the two part in a way that the ledger explains"),
+    ("not shown", "the GPU refused an earlier command, so nothing is shown"),
+    (
+        "closed",
+        "of what CheckRanges leaves: in streams that check_strict refuses there or before",
     ),
 ];
 
@@ -222,10 +245,7 @@ fn gpu(engines: &[EngineRow], paint: Paint) -> Vec<String> {
         return vec![paint.tone(Tone::Caution, "no engine replayed anything")];
     }
     let mut lines: Vec<String> = engines.iter().flat_map(|engine| engine_lines(engine, paint)).collect();
-    let meaning = GPU_MEANING
-        .iter()
-        .map(|(name, meaning)| vec![paint.faint(name), paint.faint(meaning)]);
-    lines.extend(table(meaning, "ll"));
+    lines.extend(meaning(&GPU_MEANING, paint));
     lines
 }
 
@@ -345,43 +365,55 @@ fn strict(engines: &[EngineRow], paint: Paint) -> Vec<String> {
     };
     let titles = titles.map(|title| paint.faint(title)).to_vec();
     let mut lines = table(std::iter::once(titles).chain(replayed.iter().map(row)), "lrrrrrrr");
-    let mut all = StrictRow::default();
-    replayed.iter().for_each(|engine| all.add(&engine.strict));
-    if !all.open.is_empty() {
+    lines.extend(meaning(&STRICT_MEANING, paint));
+    let open = open_rules(engines);
+    if !open.is_empty() {
         lines.push(String::new());
-        lines.extend(still_to_check(&all, paint));
+        lines.extend(still_to_check(&open, paint));
     }
     lines
 }
 
-fn still_to_check(all: &StrictRow, paint: Paint) -> Vec<String> {
+/// What the words of a table mean.
+fn meaning(words: &[(&str, &str)], paint: Paint) -> Vec<String> {
+    let rows = words
+        .iter()
+        .map(|(name, meaning)| vec![paint.faint(name), paint.faint(meaning)]);
+    table(rows, "ll")
+}
+
+fn still_to_check(rules: &[(String, Open)], paint: Paint) -> Vec<String> {
     let titles = [
         "what a host still has to check",
         "left by CheckRanges",
         "closed",
         "device only",
     ];
-    let numbers = |name: String, open: Open| {
+    // A rule that is longer than its column goes on in the next row.
+    let rows = |name: &str, open: Open| {
         let counts = [open.left_open, open.closed, open.device_only].map(thousands);
-        std::iter::once(name).chain(counts).collect::<Vec<_>>()
+        let mut rows: Vec<Vec<String>> = broken("", &plain(name), 2, 54)
+            .into_iter()
+            .map(|line| vec![line])
+            .collect();
+        rows[0].extend(counts);
+        rows
     };
-    let mut rules: Vec<(&String, &Open)> = all.open.iter().collect();
-    rules.sort_by_key(|(_, open)| std::cmp::Reverse(open.left_open));
-    let sum = |open: &mut dyn Iterator<Item = &Open>| {
-        open.fold(Open::default(), |mut sum, open| {
+    let sum = |rules: &[(String, Open)]| {
+        rules.iter().fold(Open::default(), |mut sum, (_, open)| {
             sum.add(*open);
             sum
         })
     };
-    let titles = std::iter::once(titles.map(|title| paint.faint(title)).to_vec());
-    let shown = rules
-        .iter()
-        .take(RULES)
-        .map(|(name, open)| numbers(fit(name, 54), **open));
-    let (more, rest) = (rules.len().saturating_sub(RULES), rules.iter().skip(RULES));
-    let rest = (more > 0).then(|| numbers(format!("{more} more rules"), sum(&mut rest.map(|rule| rule.1))));
-    let whole = numbers("all of it".into(), sum(&mut all.open.values()));
-    table(titles.chain(shown).chain(rest).chain([whole]), "lrrr")
+    let (shown, rest) = rules.split_at(rules.len().min(RULES));
+    let mut all = vec![titles.map(|title| paint.faint(title)).to_vec()];
+    all.extend(shown.iter().flat_map(|(name, open)| rows(name, *open)));
+    if !rest.is_empty() {
+        let more = count(rest.len() as u64, "more rule", "more rules");
+        all.extend(rows(&more, sum(rest)));
+    }
+    all.extend(rows("all of it", sum(rules)));
+    table(all, "lrrr")
 }
 
 fn coverage(grids: &[Grid], paint: Paint) -> Vec<String> {
@@ -516,13 +548,18 @@ fn aligned_row(row: &[String], columns: &[(usize, Alignment)]) -> String {
 
 /// A title and words behind it, broken between words at the width; lines after the first are indented.
 fn wrapped(title: &str, words: &str, indent: usize) -> Vec<String> {
+    broken(title, words, indent, WIDTH - 2)
+}
+
+/// The same, at so many columns.
+fn broken(title: &str, words: &str, indent: usize, columns: usize) -> Vec<String> {
     let mut lines = vec![title.to_owned()];
     for word in words.split(' ').filter(|word| !word.is_empty()) {
         let line = lines.last_mut().expect("starts with one line");
         let used = measure_text_width(line);
         if used == 0 {
             line.push_str(word);
-        } else if used + 1 + measure_text_width(word) <= WIDTH - 2 {
+        } else if used + 1 + measure_text_width(word) <= columns {
             line.push_str(&format!(" {word}"));
         } else {
             lines.push(format!("{:indent$}{word}", ""));

@@ -107,8 +107,8 @@ impl PipelineLayout {
                     .filter(|_| here.count == entry.count)
                     .ok_or_else(|| {
                         let ResourceBinding { group, binding } = resource.at;
-                        let (here, there) = (words::binding_type(here), words::binding_type(&resource.entry));
-                        format!("group {group} binding {binding} is a {there} here, and a {here} before")
+                        let [here, there] = [here, &resource.entry].map(words::with_article);
+                        format!("group {group} binding {binding} is {there} here, and {here} before")
                     })?;
                 entry.visibility |= here.visibility;
             }

@@ -28,11 +28,7 @@ impl Check<'_> {
         let groups: Vec<_> = groups.iter().map(|group| Some(group.as_slice())).collect();
         let stage_layout = StageLayout::extended(&groups, report.stage.naga(), layout.extension());
         report.bindings = bindings(needs, stage_layout.as_ref().ok());
-        report.immediates = needs.immediates.as_ref().map(|(variable, size)| Immediates {
-            variable: variable.clone(),
-            size: *size,
-            slot: stage_layout.as_ref().ok().and_then(|layout| layout.immediates_slot),
-        });
+        report.immediates = immediates(needs, layout, stage_layout.as_ref().ok());
         let stage_layout = match stage_layout {
             Ok(stage_layout) => stage_layout,
             Err(error) => {
@@ -129,37 +125,53 @@ fn bindings(needs: &Needs, layout: Option<&StageLayout>) -> Vec<Binding> {
             variable: resource.variable.clone(),
             ty: words::binding_type(&resource.entry),
             access: words::access(&resource.entry),
-            slots: target.map(slots).unwrap_or_default(),
+            slots: target
+                .map(|target| slots(target, resource.entry.count.is_some()))
+                .unwrap_or_default(),
         }
     };
     needs.resources.iter().map(binding).collect()
 }
 
+/// The immediates that the entry point reaches, or for which the layout keeps a slot all the same.
+fn immediates(needs: &Needs, layout: &PipelineLayout, stage_layout: Option<&StageLayout>) -> Option<Immediates> {
+    let slot = stage_layout.and_then(|layout| layout.immediates_slot);
+    let of = |variable: Option<String>, size| Immediates {
+        used: variable.is_some(),
+        variable,
+        size,
+        slot,
+    };
+    match &needs.immediates {
+        Some((variable, size)) => Some(of(Some(variable.clone()), *size)),
+        None => slot.map(|_| of(None, layout.extension().immediate_size)),
+    }
+}
+
 /// The slots of a target, textures first.
-fn slots(target: &BindTarget) -> Vec<Slot> {
-    let slot = |table, slot: u8| Slot {
+fn slots(target: &BindTarget, is_array: bool) -> Vec<Slot> {
+    let slot = |table, slot: u8, part| Slot {
         table,
         slot: u32::from(slot),
+        part,
     };
-    let external = target.external_texture.as_ref();
-    let textures = target
-        .texture
-        .into_iter()
-        .chain(external.iter().flat_map(|external| external.planes));
-    let buffers = target
-        .buffer
-        .into_iter()
-        .chain(external.map(|external| external.params));
+    if let Some(external) = &target.external_texture {
+        let planes = external.planes.into_iter().zip(["plane 0", "plane 1", "plane 2"]);
+        let planes = planes.map(|(index, part)| slot("texture", index, Some(part)));
+        return planes
+            .chain([slot("buffer", external.params, Some("parameters"))])
+            .collect();
+    }
     let sampler = match target.sampler {
         Some(BindSamplerTarget::Resource(slot)) => Some(slot),
         _ => None,
     };
-    let textures = textures.map(|index| slot("texture", index));
-    let buffers = buffers.map(|index| slot("buffer", index));
-    textures
-        .chain(buffers)
-        .chain(sampler.map(|index| slot("sampler", index)))
-        .collect()
+    let texture = target.texture.map(|index| slot("texture", index, None));
+    let buffer = target
+        .buffer
+        .map(|index| slot("buffer", index, is_array.then_some("argument buffer")));
+    let sampler = sampler.map(|index| slot("sampler", index, None));
+    [texture, buffer, sampler].into_iter().flatten().collect()
 }
 
 /// The fields that naga wrote, in its order: the runtime-sized arrays of the module, then the vertex buffers.

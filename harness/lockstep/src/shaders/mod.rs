@@ -23,8 +23,8 @@ mod words;
 use derive::{Needs, PipelineLayout};
 use entry::Check;
 pub use report::{
-    Binding, BufferSizes, Difference, EntryPointReport, Fault, FaultKind, FileReport, Immediates, SizeField, SizeOf,
-    Slot,
+    Binding, BufferSizes, Declared, Difference, EntryPointReport, Fault, FaultKind, FileReport, Immediates, SizeField,
+    SizeOf, Slot,
 };
 
 /// The most entry points of one file that are checked: the work for each grows with their number.
@@ -64,7 +64,8 @@ pub enum Scope {
     /// All entry points of a file. One whose types do not fit those of the entry points before it has a layout of its own.
     #[default]
     File,
-    /// Each entry point by itself. A render pipeline with `layout: "auto"` has these slots too, since a stage sees only its own.
+    /// Each entry point by itself, as a compute pipeline with `layout: "auto"` has it. For a render pipeline use `file`: its stages
+    /// share a layout, and immediates of one take a slot of the other.
     EntryPoint,
 }
 
@@ -94,11 +95,27 @@ fn check_source(path: &Path, source: &str, options: &Options) -> FileReport {
             None => report.without_stage.push(entry.name.clone()),
         }
     }
+    report.declared = declared(&shader.module, &entries);
     match check_entry_points(&shader, &entries, overrides, options) {
         Ok(checked) => report.entry_points = checked,
         Err(message) => return FileReport::of_fault(path, FaultKind::TooMuch, message),
     }
     report
+}
+
+fn declared(module: &Module, entries: &[(usize, Stage)]) -> Declared {
+    let names = entries
+        .iter()
+        .map(|&(index, _)| module.entry_points[index].name.clone());
+    let overrides = module.overrides.iter();
+    let overrides = overrides.filter_map(|(_, declared)| {
+        let key = pipeline::key(declared)?;
+        Some((key.clone(), declared.name.clone().unwrap_or(key)))
+    });
+    Declared {
+        entry_points: names.collect(),
+        overrides: overrides.collect(),
+    }
 }
 
 /// The error, or the template that the text is instead.

@@ -27,6 +27,18 @@ pub struct FileReport {
     /// Entry points of stages that wgpu's Metal backend does not have, not checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without_stage: Vec<String>,
+    /// What may be asked for by name; no part of the JSON.
+    #[serde(skip)]
+    pub declared: Declared,
+}
+
+/// The names that a file declares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declared {
+    /// The entry points, those that are not asked for too.
+    pub entry_points: Vec<String>,
+    /// The overrides: each one's key, which is its `@id` or else its name, and its name.
+    pub overrides: Vec<(String, String)>,
 }
 
 /// Why a file was not checked.
@@ -128,17 +140,24 @@ pub struct Slot {
     pub table: &'static str,
     /// The index.
     pub slot: u32,
+    /// Which part of its binding stands there: `plane 0` to `plane 2` and `parameters` of an external texture; `argument buffer` of a
+    /// binding array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<&'static str>,
 }
 
 /// Immediates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Immediates {
-    /// The variable's name in WGSL.
-    pub variable: String,
-    /// Its bytes.
+    /// The variable's name in WGSL; none where the entry point does not reach them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+    /// The bytes: those of the variable, or of the layout where the entry point does not reach them.
     pub size: u32,
     /// The buffer slot; none when the layout has no slots.
     pub slot: Option<u8>,
+    /// Whether the entry point reaches them; the layout keeps the slot in every stage.
+    pub used: bool,
 }
 
 /// naga's `_buffer_sizes`.
@@ -212,6 +231,7 @@ impl FileReport {
             assumed_overrides: BTreeMap::new(),
             entry_points: Vec::new(),
             without_stage: Vec::new(),
+            declared: Declared::default(),
         }
     }
 

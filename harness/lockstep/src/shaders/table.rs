@@ -103,7 +103,7 @@ fn entry_lines(lines: &mut Vec<Line>, entry: &EntryPointReport) {
     }
 }
 
-/// A row for each slot that the entry point's function has an argument for; no text where there is none.
+/// A row for each slot that the entry point's function has an argument for, or that is kept for one; no text where there is none.
 fn table(entry: &EntryPointReport) -> String {
     let mut rows = Vec::new();
     for binding in &entry.bindings {
@@ -112,7 +112,10 @@ fn table(entry: &EntryPointReport) -> String {
         let row = |table: &str, slot: String| [&place[..], &words[..], &[table.to_owned(), slot]].concat();
         match binding.slots.is_empty() {
             true => rows.push(row("none", String::new())),
-            false => rows.extend(binding.slots.iter().map(|at| row(at.table, at.slot.to_string()))),
+            false => rows.extend(binding.slots.iter().map(|at| {
+                let part = at.part.map_or(String::new(), |part| format!(" ({part})"));
+                row(&format!("{}{part}", at.table), at.slot.to_string())
+            })),
         }
     }
     let beside = |variable: &str, ty: String, slot: Option<u32>| {
@@ -122,8 +125,10 @@ fn table(entry: &EntryPointReport) -> String {
             .to_vec()
     };
     if let Some(immediates) = &entry.immediates {
-        let ty = format!("immediates of {} bytes", immediates.size);
-        rows.push(beside(&immediates.variable, ty, immediates.slot.map(u32::from)));
+        let unused = if immediates.used { "" } else { ", not used" };
+        let ty = format!("immediates of {} bytes{unused}", immediates.size);
+        let variable = immediates.variable.as_deref().unwrap_or_default();
+        rows.push(beside(variable, ty, immediates.slot.map(u32::from)));
     }
     if let Some(sizes) = &entry.buffer_sizes {
         let ty = if sizes.used {

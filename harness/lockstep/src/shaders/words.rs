@@ -48,9 +48,18 @@ pub fn binding_type(entry: &BindGroupLayoutEntry) -> String {
         BindingType::ExternalTexture => "external texture".to_owned(),
     };
     match entry.count {
-        Some(count) => format!("{words} array of {count}"),
+        Some(count) => format!("binding array of {count}, {words}"),
         None => words,
     }
+}
+
+/// A binding's type with its article.
+pub fn with_article(entry: &BindGroupLayoutEntry) -> String {
+    let words = binding_type(entry);
+    // A uniform, a uint texture; an unfilterable-float, an external texture.
+    let is_vowel = words.starts_with(['a', 'e', 'i', 'o']) || words.starts_with("un") && !words.starts_with("uni");
+    let article = if is_vowel { "an" } else { "a" };
+    format!("{article} {words}")
 }
 
 fn dimension(dimension: TextureViewDimension) -> &'static str {

@@ -64,7 +64,7 @@ fn a_table_for_each_entry_point_and_a_verdict() {
   compute none
     group  binding  variable       type                        access     table   slot
                     _buffer_sizes  sizes of buffers, not used  read-only  buffer     1
-3 files, 3 entry points: no problem
+3 files, 3 entry points at MSL 4.0: no problem
 ";
     assert_eq!((status, out.as_str(), err.as_str()), (0, due, ""));
 }
@@ -89,7 +89,7 @@ a.wgsl: 1 entry point
   fragment f
     group  binding  variable  type     access     table   slot
         0        3  tint      uniform  read-only  buffer     0
-3 files, 1 entry point: no problem, 2 files not checked
+3 files, 1 entry point at MSL 4.0: no problem, 2 files not checked
 ";
     assert!(out.ends_with(end), "{out}");
     assert_eq!((status, err.as_str()), (2, ""));
@@ -104,15 +104,19 @@ fn problems_are_status_1() {
         out.contains("\n    PROBLEM refused by naga's MSL writer: attribute 'invariant'"),
         "{out}"
     );
-    assert!(out.ends_with("\n1 file, 1 entry point: 1 problem\n"), "{out}");
-    for (system, due) in [
-        ("macos:10.13", 1),
-        ("macos:10.14", 0),
-        ("ios:11", 1),
-        ("visionos:1.0", 0),
+    assert!(
+        out.ends_with("\n1 file, 1 entry point at MSL 2.0: 1 problem\n"),
+        "{out}"
+    );
+    for (system, due, at) in [
+        ("macos:10.13", 1, "MSL 2.0 (macos 10.13)"),
+        ("macos:10.14", 0, "MSL 2.1 (macos 10.14)"),
+        ("ios:11", 1, "MSL 2.0 (ios 11.0)"),
+        ("visionos:1.0", 0, "MSL 3.1 (visionos 1.0)"),
     ] {
         let (status, out, err) = run_in(&[("v.wgsl", invariant)], &["v.wgsl", "--system", system]);
         assert_eq!(status, due, "{system}: {out}{err}");
+        assert!(out.contains(&format!("\n1 file, 1 entry point at {at}: ")), "{out}");
     }
 }
 
@@ -195,7 +199,10 @@ fn msl_of_an_entry_point() {
         "{out}"
     );
     assert!(!out.contains("none("), "{out}");
-    assert!(out.ends_with("\n// 1 file, 1 entry point: no problem\n"), "{out}");
+    assert!(
+        out.ends_with("\n// 1 file, 1 entry point at MSL 3.1: no problem\n"),
+        "{out}"
+    );
     // What is refused is a comment too.
     let (status, out, _) = run_in(&[("a.wgsl", TWO)], &["a.wgsl", "--msl", "--override", "n=0"]);
     assert_eq!(status, 1);
@@ -249,17 +256,20 @@ fn globs_folders_and_standard_input() {
 
 #[test]
 fn bad_use_is_one_line() {
-    let rows: [(&[&str], &str); 8] = [
+    let with_id = "@id(7) override scale: f32; @compute @workgroup_size(1) fn f() { _ = scale; }";
+    let files = [("a.wgsl", TWO), ("id.wgsl", with_id), ("empty/b.txt", "")];
+    let rows: [(&[&str], &str); 9] = [
         (&["none.wgsl"], "none.wgsl: no such file or folder"),
         (&["*.glsl"], "*.glsl: no file matches"),
         (&["empty"], "no WGSL file (*.wgsl) found"),
+        (&["a.wgsl", "--override", "m=1"], "no override `m`; there are n\n"),
         (
-            &["a.wgsl", "--override", "m=1"],
-            "--override m: no shader here has an override `m`",
+            &["id.wgsl", "--override", "scale=2"],
+            "override `scale` has @id(7): --override 7=2\n",
         ),
         (
             &["a.wgsl", "--entry-point", "main"],
-            "--entry-point main: no shader here has an entry point `main`",
+            "no entry point `main`; there are fill, none\n",
         ),
         (
             &["a.wgsl", "--language-version", "5.0"],
@@ -275,8 +285,8 @@ fn bad_use_is_one_line() {
         ),
     ];
     for (args, due) in rows {
-        let (status, _, err) = run_in(&[("a.wgsl", TWO), ("empty/b.txt", "")], args);
-        assert_eq!(status, 2, "{args:?}");
+        let (status, out, err) = run_in(&files, args);
+        assert_eq!((status, out.as_str()), (2, ""), "{args:?}");
         assert!(err.contains(due), "{args:?}: {err}");
     }
 }

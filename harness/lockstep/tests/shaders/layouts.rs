@@ -39,7 +39,14 @@ fn binding(
         variable: variable.into(),
         ty: ty.into(),
         access,
-        slots: slots.iter().map(|&(table, slot)| Slot { table, slot }).collect(),
+        slots: slots
+            .iter()
+            .map(|&(table, slot)| Slot {
+                table,
+                slot,
+                part: None,
+            })
+            .collect(),
     }
 }
 
@@ -201,11 +208,19 @@ fn immediates_take_buffer_0_of_every_stage() {
         },
     );
     let tint = binding(0, 0, "tint", "uniform", "read-only", &[("buffer", 1)]);
-    for (entry, immediates) in entries.iter().zip([None, Some(("push", 12, Some(0)))]) {
+    for (entry, immediates) in entries
+        .iter()
+        .zip([(None, 12, Some(0), false), (Some("push"), 12, Some(0), true)])
+    {
         assert_eq!(entry.bindings, std::slice::from_ref(&tint), "{}", entry.name);
-        let found = entry.immediates.as_ref();
-        let found = found.map(|Immediates { variable, size, slot }| (variable.as_str(), *size, *slot));
-        assert_eq!(found, immediates);
+        let (variable, size, slot, used) = immediates;
+        let due = Immediates {
+            variable: variable.map(str::to_owned),
+            size,
+            slot,
+            used,
+        };
+        assert_eq!(entry.immediates, Some(due));
         assert!(
             entry.msl.as_ref().expect("written").contains("tint [[buffer(1)]]"),
             "{entry:?}"
@@ -232,12 +247,12 @@ fn arrays_and_external_textures() {
         },
     );
     let external = [("texture", 0), ("texture", 1), ("texture", 2), ("buffer", 1)];
-    let due = [
+    let mut due = [
         binding(
             0,
             0,
             "images",
-            "unfilterable-float texture 2d array of 4",
+            "binding array of 4, unfilterable-float texture 2d",
             "read-only",
             &[("buffer", 0)],
         ),
@@ -252,7 +267,16 @@ fn arrays_and_external_textures() {
         ),
         binding(0, 3, "tint", "uniform", "read-only", &[("buffer", 2)]),
     ];
+    due[0].slots[0].part = Some("argument buffer");
+    let parts = ["plane 0", "plane 1", "plane 2", "parameters"];
+    let film = due[1].slots.iter_mut().zip(parts);
+    film.for_each(|(slot, part)| slot.part = Some(part));
     assert_eq!(entries[0].bindings, due);
+    let said = text(&check(wgsl, &Options::default()), false);
+    assert!(
+        said.contains("buffer (argument buffer)") && said.contains("texture (plane 2)"),
+        "{said}"
+    );
     let msl = entries[0].msl.as_deref().expect("written");
     for argument in [
         "images [[buffer(0)]]",

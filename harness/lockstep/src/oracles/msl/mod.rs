@@ -116,18 +116,18 @@ impl Check {
         Check::Upstream,
     ];
 
-    /// Its name in reports, which begins with the number of the property.
+    /// Its name in reports, which begins with the property's place in slots.md.
     pub fn name(self) -> &'static str {
         match self {
-            Check::Resources => "1 resources at their slots",
-            Check::Indices => "2 no index twice",
-            Check::Sizes => "3 _buffer_sizes",
-            Check::OtherDeclarations => "4 other declarations",
-            Check::OtherValues => "4 other override values",
-            Check::OtherListing => "4 layout listed otherwise",
-            Check::Refusals => "5 refusals",
-            Check::Guards => "6 guards",
-            Check::Version => "7 language version",
+            Check::Resources => "§4.1 resources at their slots",
+            Check::Indices => "§4.2 no index twice",
+            Check::Sizes => "§4.3 _buffer_sizes",
+            Check::OtherDeclarations => "§4.4 other declarations",
+            Check::OtherValues => "§4.4 other override values",
+            Check::OtherListing => "§4.4 layout listed otherwise",
+            Check::Refusals => "§4.5 refusals",
+            Check::Guards => "§4.6 guards",
+            Check::Version => "§4.7 language version",
             Check::Upstream => "the text of wgpu-hal",
         }
     }

@@ -451,15 +451,15 @@ fn every_property_is_counted() {
     let counts = checked.counts().checks;
     let counts: Vec<_> = counts.iter().map(|(name, &count)| (name.as_str(), count)).collect();
     let expected = [
-        ("1 resources at their slots", 2),
-        ("2 no index twice", 2),
-        ("3 _buffer_sizes", 2),
-        ("4 layout listed otherwise", 1),
-        ("4 other declarations", 2),
-        ("4 other override values", 2),
-        ("5 refusals", 2),
-        ("6 guards", 2),
-        ("7 language version", 2),
+        ("§4.1 resources at their slots", 2),
+        ("§4.2 no index twice", 2),
+        ("§4.3 _buffer_sizes", 2),
+        ("§4.4 layout listed otherwise", 1),
+        ("§4.4 other declarations", 2),
+        ("§4.4 other override values", 2),
+        ("§4.5 refusals", 2),
+        ("§4.6 guards", 2),
+        ("§4.7 language version", 2),
     ];
     assert_eq!(counts, expected);
 }
