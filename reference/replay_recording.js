@@ -5,7 +5,7 @@
  *
  * `deno` is deno's own WebGPU, `dawn` Dawn on Vulkan, `dawn-null` Dawn with no driver, which validates everything and whose
  * reads are not compared. One line for each difference, and a line of JSON at the end. Exit status: 0 when all is equal,
- * 1 when something differs or is refused, 2 for wrong arguments.
+ * 1 when something differs or is refused, 2 for wrong arguments or a missing file.
  */
 
 import { createRequire } from "node:module";
@@ -185,11 +185,18 @@ async function main() {
     fail("give DIR and perhaps deno, dawn or dawn-null");
   }
   /** @type {Files} */
-  const files = (name) => Deno.readFileSync(`${folder}/${name}`);
+  const files = (name) => {
+    try {
+      return Deno.readFileSync(`${folder}/${name}`);
+    } catch (error) {
+      return fail(`${folder}/${name}: ${error instanceof Error ? error.message : error}`);
+    }
+  };
+  const { device: asked } = parse(files("recording.json"));
   gpu = gpuOf(engine);
   const adapter = await gpu.requestAdapter();
   if (adapter === null) fail(`${engine} finds no adapter; install a Vulkan driver`);
-  const device = await adapter.requestDevice(granted(adapter, parse(files("recording.json")).device));
+  const device = await adapter.requestDevice(granted(adapter, asked));
   const outcome = await replayRecording(device, files, engine !== "dawn-null");
   for (const line of outcome.differences) console.error(`replay: ${line}`);
   console.log(JSON.stringify({ engine, ...outcome, differences: outcome.differences.length }));

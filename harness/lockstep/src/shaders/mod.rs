@@ -85,6 +85,7 @@ fn check_source(path: &Path, source: &str, options: &Options) -> FileReport {
             return report;
         }
     };
+    report.declared = declared(&shader.module);
     (report.overrides, report.assumed_overrides) = overrides(&shader.module, &options.overrides);
     let mut overrides = report.overrides.clone();
     overrides.extend(report.assumed_overrides.clone());
@@ -95,7 +96,6 @@ fn check_source(path: &Path, source: &str, options: &Options) -> FileReport {
             None => report.without_stage.push(entry.name.clone()),
         }
     }
-    report.declared = declared(&shader.module, &entries);
     match check_entry_points(&shader, &entries, overrides, options) {
         Ok(checked) => report.entry_points = checked,
         Err(message) => return FileReport::of_fault(path, FaultKind::TooMuch, message),
@@ -103,10 +103,8 @@ fn check_source(path: &Path, source: &str, options: &Options) -> FileReport {
     report
 }
 
-fn declared(module: &Module, entries: &[(usize, Stage)]) -> Declared {
-    let names = entries
-        .iter()
-        .map(|&(index, _)| module.entry_points[index].name.clone());
+fn declared(module: &Module) -> Declared {
+    let names = module.entry_points.iter().map(|entry| entry.name.clone());
     let overrides = module.overrides.iter();
     let overrides = overrides.filter_map(|(_, declared)| {
         let key = pipeline::key(declared)?;

@@ -35,7 +35,7 @@ pub struct FileReport {
 /// The names that a file declares.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declared {
-    /// The entry points, those that are not asked for too.
+    /// The entry points, those that are not asked for or not checked too.
     pub entry_points: Vec<String>,
     /// The overrides: each one's key, which is its `@id` or else its name, and its name.
     pub overrides: Vec<(String, String)>,
