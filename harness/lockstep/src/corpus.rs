@@ -203,7 +203,12 @@ impl Judge {
         };
         let asked = Asked::new(case, subject);
         let said = asked.as_ref().map(|asked| Said::of(asked.cmds(), &case.objects));
-        observed.engines = self.replays(case, subject, said.as_ref(), &mut observed.differences);
+        observed.engines = self.replays(
+            case,
+            subject,
+            asked.as_ref().zip(said.as_ref()),
+            &mut observed.differences,
+        );
         let expect = StreamExpect {
             strict: said.as_ref().map(strict_words),
             ..stream_words(subject, &native.descriptors)
@@ -217,7 +222,7 @@ impl Judge {
         &mut self,
         case: &StreamCase,
         subject: &StreamAnswer,
-        said: Option<&Said<'_>>,
+        asked: Option<(&Asked<'_>, &Said<'_>)>,
         wrong: &mut Vec<String>,
     ) -> Vec<Replay> {
         let mut replays = Vec::new();
@@ -228,9 +233,8 @@ impl Judge {
             {
                 wrong.push(format!("{signature}: {}", judged.detail));
             }
-            if let (Some(said), Some((_, outcome))) = (said, &done) {
-                let stop_after = subject.ranges.and_then(Result::err).map(|refused| refused.at as usize);
-                let judged = strict::judge(said, &engine.about().id, outcome, stop_after);
+            if let (Some((asked, said)), Some((_, outcome))) = (asked, &done) {
+                let judged = strict::judge_with_probe(said, engine.as_mut(), &asked.request(), outcome);
                 let signature = judged.and_then(|judged| judged.signature(&engine.about().id));
                 wrong.extend(signature);
             }

@@ -251,9 +251,7 @@ fn show_stream(
 fn show_strict(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
     let Some(asked) = Asked::new(case, subject) else { return };
     let said = Said::of(asked.cmds(), &case.objects);
-    let words = said
-        .refusal
-        .map_or("accept".to_owned(), |strict| format!("{}: {strict}", strict.class()));
+    let words = said.refusal.map_or("accept".to_owned(), |strict| strict.to_string());
     let _ = writeln!(text, "strict check: {words}\n");
 }
 
