@@ -28,9 +28,20 @@ pub fn find(path: &Path, ending: &str) -> anyhow::Result<Vec<PathBuf>> {
     anyhow::ensure!(path.exists(), "{}: no such file or folder", path.display());
     let mut files = Vec::new();
     for entry in walkdir::WalkDir::new(path).sort_by_file_name() {
-        let entry = entry?;
-        let is_asked = entry.depth() == 0 || entry.path().extension().is_some_and(|end| end == ending);
-        if is_asked && !entry.path().is_dir() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            // Whoever reads it says why it cannot be read, and goes on with the others.
+            Err(error) => {
+                files.extend(error.path().map(Path::to_owned));
+                continue;
+            }
+        };
+        // What is named itself may be a pipe; one that is come upon would be waited for.
+        let is_asked = match entry.depth() {
+            0 => !entry.path().is_dir(),
+            _ => entry.path().is_file() && entry.path().extension().is_some_and(|end| end == ending),
+        };
+        if is_asked {
             files.push(entry.into_path());
         }
     }

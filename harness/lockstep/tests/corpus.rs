@@ -84,7 +84,6 @@ fn wrong_stream(judge: &mut Judge) -> Result<(), Failed> {
         &words,
         &[
             "decode: expected `bad-enum at word 3, SetIndexBuffer`, is `accept`",
-            "strict: expected nothing, is `accept`",
             "reads: expected nothing, is `accept`",
         ],
     )

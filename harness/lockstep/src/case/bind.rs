@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use mslmap::{Extension, StageLayout};
 use serde::{Deserialize, Serialize};
 use wgpu_types::{BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages};
 
@@ -219,10 +220,12 @@ impl BindCase {
                 .iter()
                 .flatten()
                 .all(|&group| group < self.group_layouts.len());
-            let fits = layout.groups.len() <= mslmap::MAX_GROUPS && layout.immediate_size.is_multiple_of(4);
-            ensure(there && fits && layout.immediate_size <= MAX_IMMEDIATES, || {
-                format!("layout {at}: a group layout that there is not, over 8 groups or odd immediates")
+            ensure(there, || format!("layout {at}: a group layout that there is not"))?;
+            let size = layout.immediate_size;
+            ensure(size.is_multiple_of(4) && size <= MAX_IMMEDIATES, || {
+                format!("layout {at}: immediates of {size} bytes; a multiple of 4 up to {MAX_IMMEDIATES} may be")
             })?;
+            self.check_slots(layout).map_err(|why| format!("layout {at}: {why}"))?;
         }
         for (at, group) in self.groups.iter().enumerate() {
             let layout = self.group_layouts.get(group.layout);
@@ -240,6 +243,21 @@ impl BindCase {
                 .map_err(|why| format!("pipeline {at}: {why}"))?;
         }
         self.check_commands()
+    }
+
+    /// Refuses a layout that has no slots: what wgpu-hal binds then is the ledger's, as of layouts.
+    fn check_slots(&self, layout: &PipelineLayout) -> Result<(), String> {
+        let groups = layout
+            .groups
+            .iter()
+            .map(|group| group.map(|group| self.group_layouts[group].as_slice()));
+        let extension = Extension {
+            immediate_size: layout.immediate_size,
+            vertex_pulling: true,
+        };
+        let stages = StageLayout::all_stages(&groups.collect::<Vec<_>>(), extension);
+        let refused = stages.into_iter().find_map(Result::err);
+        refused.map_or(Ok(()), |error| Err(error.to_string()))
     }
 
     fn check_pipeline(&self, pipeline: &Pipeline) -> Result<(), String> {
@@ -314,6 +332,15 @@ impl BindCase {
                 ensure(dynamic == dynamic_offsets.len(), || {
                     format!("{dynamic} dynamic offsets are due")
                 })?;
+                let most = dynamic_offsets.iter().max().copied().unwrap_or(0);
+                let buffers = group
+                    .iter()
+                    .flat_map(|group| self.groups[*group].resources.iter().flatten());
+                let bounded = |resource: &Resource| match resource {
+                    Resource::Buffer(buffer) => buffer.offset.checked_add(most.into()).is_some(),
+                    _ => true,
+                };
+                ensure(buffers.into_iter().all(bounded), || "a dynamic offset past 2^64".into())?;
             }
             BindCommand::SetImmediates { offset, data } => {
                 let end = u64::from(*offset) + 4 * data.len() as u64;

@@ -296,10 +296,17 @@ fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
             _ if is_standard_input(path) => files.push(path.clone()),
             Some(pattern) => {
                 let matches = glob::glob(pattern).with_context(|| format!("{pattern}: no glob"))?;
-                let matches: Vec<_> = matches.collect::<Result<_, _>>()?;
+                // A folder that cannot be read is reported as a file that cannot.
+                let matches: Vec<PathBuf> = matches
+                    .map(|found| found.unwrap_or_else(|error| error.path().to_owned()))
+                    .filter(|found| !is_special(found))
+                    .collect();
                 ensure!(!matches.is_empty(), "{pattern}: no file matches");
                 for found in matches {
-                    files.extend(find(&found, "wgsl")?);
+                    match found.is_dir() {
+                        true => files.extend(find(&found, "wgsl")?),
+                        false => files.push(found),
+                    }
                 }
             }
             None => files.extend(find(path, "wgsl")?),
@@ -307,6 +314,11 @@ fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     }
     ensure!(!files.is_empty(), "no WGSL file (*.wgsl) found");
     Ok(files)
+}
+
+/// Whether it is there and neither a file nor a folder: a pipe would be waited for.
+fn is_special(path: &Path) -> bool {
+    path.exists() && !path.is_file() && !path.is_dir()
 }
 
 fn is_standard_input(path: &Path) -> bool {
