@@ -591,6 +591,14 @@ fn parts_that_do_not_fit_are_no_case() {
     );
     assert_eq!(
         broken(|case| case.layouts[0].groups[1] = Some(2)),
-        "layout 0: a group layout that there is not, over 8 groups or odd immediates"
+        "layout 0: a group layout that there is not"
+    );
+    assert_eq!(
+        broken(|case| case.layouts[0].immediate_size = 6),
+        "layout 0: immediates of 6 bytes; a multiple of 4 up to 4096 may be"
+    );
+    assert_eq!(
+        broken(|case| case.layouts[0].groups = vec![None; 9]),
+        "layout 0: the pipeline layout has 9 bind groups, but at most 8 are allowed"
     );
 }
