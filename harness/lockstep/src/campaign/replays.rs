@@ -53,6 +53,18 @@ impl Driven {
         number.is_multiple_of(self.every)
     }
 
+    /// Whether it works while this thread goes on, so that a second question costs a wait.
+    fn is_process(&self) -> bool {
+        !self.engine.about().id.starts_with("wgpu:")
+    }
+
+    /// What it is asked about its cases: each, and where a second question would cost a wait the probes too.
+    fn requests<'a>(&self, cases: &[&'a Replayed<'_>]) -> Vec<Request<'a>> {
+        let probes = cases.iter().filter_map(|case| case.probe());
+        let probes = probes.filter(|_| self.is_process());
+        cases.iter().map(|case| case.asked.request()).chain(probes).collect()
+    }
+
     fn share<'a, 'b>(&self, cases: &'a [Replayed<'b>]) -> Vec<&'a Replayed<'b>> {
         cases.iter().filter(|case| self.takes(case.item.index)).collect()
     }
@@ -65,8 +77,17 @@ struct Replayed<'a> {
     said: Said<'a>,
 }
 
-fn requests<'a>(cases: &[&'a Replayed<'_>]) -> Vec<Request<'a>> {
-    cases.iter().map(|case| case.asked.request()).collect()
+impl Replayed<'_> {
+    /// The replay up to and with the command that the strict check refuses, where that is another than the case's own.
+    fn probe(&self) -> Option<Request<'_>> {
+        let request = self.asked.request();
+        let command = self.said.refusal?.command;
+        let earlier = request.stop_after.is_none_or(|last| last > command);
+        earlier.then_some(Request {
+            stop_after: Some(command),
+            ..request
+        })
+    }
 }
 
 impl Worker<'_> {
@@ -83,50 +104,43 @@ impl Worker<'_> {
         }
         let mut engines = std::mem::take(&mut self.engines);
         let shares: Vec<Vec<&Replayed<'_>>> = engines.iter().map(|driven| driven.share(&cases)).collect();
-        let requests: Vec<Vec<Request<'_>>> = shares.iter().map(|share| requests(share)).collect();
+        let requests: Vec<Vec<Request<'_>>> = engines
+            .iter()
+            .zip(&shares)
+            .map(|(driven, share)| driven.requests(share))
+            .collect();
         for (driven, requests) in engines.iter_mut().zip(&requests) {
             driven.engine.ask(requests);
         }
         for ((driven, share), requests) in engines.iter_mut().zip(&shares).zip(&requests) {
-            let outcomes = driven.engine.outcomes(requests);
+            let mut outcomes = driven.engine.outcomes(requests);
+            let probes = outcomes.split_off(share.len().min(outcomes.len()));
             for (case, outcome) in share.iter().zip(&outcomes) {
                 self.replayed(driven, case, outcome);
             }
-            self.strictly(driven, share, requests, &outcomes);
+            self.strictly(driven, share, &outcomes, probes);
         }
         engines.retain(|driven| driven.losses < STRIKES);
         self.engines = engines;
     }
 
     /// Holds the strict check against the outcomes. A case whose outcome does not show enough is replayed once more, up to and with the
-    /// command that the check refuses.
-    fn strictly(
-        &mut self,
-        driven: &mut Driven,
-        cases: &[&Replayed<'_>],
-        requests: &[Request<'_>],
-        outcomes: &[Outcome],
-    ) {
-        let about = driven.engine.about().clone();
-        let mut unclear = Vec::new();
-        for ((case, request), outcome) in cases.iter().zip(requests).zip(outcomes) {
-            match strict::judge(&case.said, &about.id, outcome, request.stop_after) {
-                Some(judged) => self.judged_strictly(&about.id, case, &judged, outcome),
-                None => unclear.push((*case, *request)),
+    /// command that the check refuses; `probed` are those that were replayed so at once.
+    fn strictly(&mut self, driven: &mut Driven, cases: &[&Replayed<'_>], outcomes: &[Outcome], probed: Vec<Outcome>) {
+        let id = driven.engine.about().id.clone();
+        let mut probed = probed.into_iter();
+        for (case, outcome) in cases.iter().zip(outcomes) {
+            let probe = case.probe();
+            let at_once = probe.filter(|_| driven.is_process()).and_then(|_| probed.next());
+            let stop_after = case.asked.request().stop_after;
+            if let Some(judged) = strict::judge(&case.said, &id, outcome, stop_after) {
+                self.judged_strictly(&id, case, &judged, outcome);
+                continue;
             }
-        }
-        let probes: Vec<Request<'_>> = unclear
-            .iter()
-            .map(|(case, request)| Request {
-                stop_after: case.said.refusal.map(|refusal| refusal.command),
-                ..*request
-            })
-            .collect();
-        driven.engine.ask(&probes);
-        let probed = driven.engine.outcomes(&probes);
-        for (((case, _), request), outcome) in unclear.iter().zip(&probes).zip(&probed) {
-            if let Some(judged) = strict::judge(&case.said, &about.id, outcome, request.stop_after) {
-                self.judged_strictly(&about.id, case, &judged, outcome);
+            let Some(probe) = probe else { continue };
+            let outcome = at_once.unwrap_or_else(|| driven.engine.replay(&probe));
+            if let Some(judged) = strict::judge(&case.said, &id, &outcome, probe.stop_after) {
+                self.judged_strictly(&id, case, &judged, &outcome);
             }
         }
     }
