@@ -29,7 +29,7 @@ impl EntryCheck<'_> {
     /// naga refuses the module: rightly, when the version lacks what it names, or when MSL has no such thing at all.
     pub fn writer_error(&mut self, error: &Error, resolved: &Resolved<'_>, needs: &Needs, version: (u8, u8)) {
         match error {
-            Error::GenericValidation(_) if uses_unsized_buffers(resolved) => self.checked.refuse(UNSIZED_BUFFERS),
+            Error::GenericValidation(_) if has_unsized_buffers(resolved) => self.checked.refuse(UNSIZED_BUFFERS),
             Error::UnsupportedAttribute(_)
             | Error::UnsupportedFunction(_)
             | Error::UnsupportedWritableStorageBuffer
@@ -103,10 +103,11 @@ impl EntryCheck<'_> {
     }
 }
 
-/// Whether the entry point reaches a binding array of buffers whose length the shader leaves to the layout.
-fn uses_unsized_buffers(resolved: &Resolved<'_>) -> bool {
-    let mut used = resolved.used();
-    used.any(|(_, global, _)| {
+/// Whether the module has a binding array of buffers whose length the shader leaves to the layout. naga writes functions that the entry
+/// point does not reach too, where it is the only one.
+fn has_unsized_buffers(resolved: &Resolved<'_>) -> bool {
+    let mut globals = resolved.module.global_variables.iter();
+    globals.any(|(_, global)| {
         let ty = &resolved.module.types[global.ty].inner;
         let size = match ty {
             TypeInner::BindingArray { size, .. } => *size,
