@@ -36,7 +36,7 @@ const ROUND: [(Lane, u64); 7] = [
     (Lane::Replays, 128),
     (Lane::Layouts, 512),
     (Lane::Shaders, 9),
-    (Lane::Binds, 64),
+    (Lane::Binds, 56),
     // Of a campaign of edges alone.
     (Lane::Edges, 256),
 ];
