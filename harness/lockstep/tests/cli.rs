@@ -71,7 +71,7 @@ fn a_number_of_cases_is_exact_and_the_same_every_time() {
             ("raw", 125),
             ("layouts", 1000),
             ("shaders", 18),
-            ("binds", 125),
+            ("binds", 110),
             ("replays", 250)
         ]
     );
