@@ -9,7 +9,7 @@ use crate::oracles::{bind, msl, slots};
 use crate::readers::slot_upstream;
 
 /// The MSL of the cases whose index is a multiple of this is compared with wgpu-hal's too, which translates it all again.
-const UPSTREAM_SHARE: u64 = 16;
+const UPSTREAM_SHARE: u64 = 32;
 /// Apple's compiler takes a tenth of a second for a text.
 const APPLE_SHARE: u64 = 2048;
 

@@ -33,7 +33,7 @@ pub const FAULTS: [&str; 6] = [
 /// How often each is chosen of 16 times, by its place in [`FAULTS`]: seldom those that make a case of some 256 bindings.
 const FAULT_WEIGHTS: [usize; 16] = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 5];
 /// The same for a case that goes past section 1, where an array or an external texture is no fault.
-const EXTENDED_WEIGHTS: [usize; 16] = [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 5];
+const EXTENDED_WEIGHTS: [usize; 16] = [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4, 5];
 
 /// Bytes of immediates, where there are some: one word to the most that an adapter of wgpu's offers.
 const IMMEDIATE_SIZES: [u32; 4] = [4, 16, 64, 4096];

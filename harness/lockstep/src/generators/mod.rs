@@ -69,7 +69,7 @@ impl Lane {
     fn bytes(self, index: u64) -> usize {
         match self {
             Lane::Layouts if index % 256 == 255 => 1 << 16,
-            Lane::Layouts => 2048,
+            Lane::Layouts => 1024,
             Lane::Streams | Lane::Raw | Lane::Shaders => 4096,
             Lane::Replays => 2048,
             Lane::Edges => 0,

@@ -123,11 +123,10 @@ fn compare_refusals(
 fn compare_rest(subject: &LayoutAnswer, reference: &LayoutAnswer, compared: &mut Compared) {
     // GroupSlots and DynamicOffsets refuse nothing, so they have an answer also for a layout that the constructor refuses; there it is
     // nobody's business.
-    if let (Some(a), Some(b)) = (&subject.group_slots, &reference.group_slots) {
-        for (at, stage) in Stage::ALL.into_iter().enumerate() {
-            if subject.stages[at].is_ok() {
-                compared.same(GROUP_SLOTS, stage, a[at] == b[at]);
-            }
+    for (at, stage) in Stage::ALL.into_iter().enumerate() {
+        let both = (&subject.group_slots[at], &reference.group_slots[at]);
+        if let (true, (Some(a), Some(b))) = (subject.stages[at].is_ok(), both) {
+            compared.same(GROUP_SLOTS, stage, a == b);
         }
     }
     let accepted = subject.stages.iter().any(Result::is_ok);
@@ -216,7 +215,7 @@ fn is_truncated(
         let present = case.groups.get(..group as usize)?.iter().flatten().count();
         let entries = case.groups.get(group as usize)?.as_ref()?;
         let index = entries.iter().position(|entry| entry.binding == binding)?;
-        let place = subject.group_slots.as_ref()?[stage].get(present)?.0.get(index)?;
+        let place = subject.group_slots[stage].as_ref()?.get(present)?.0.get(index)?;
         let place = match table {
             Kind::Buffer => place.buffer,
             Kind::Texture => place.texture,
@@ -241,7 +240,7 @@ fn slot_in(target: &BindTarget, table: Kind) -> Option<u8> {
 
 /// The buffer slots that all bindings of an accepted layout take in a stage.
 fn buffers_taken(slots: &StageSlots, subject: &LayoutAnswer, stage: usize) -> u32 {
-    let counts = subject.group_slots.as_ref().and_then(|stages| stages[stage].last());
+    let counts = subject.group_slots[stage].as_ref().and_then(|groups| groups.last());
     let last = slots.bases.iter().rev().find_map(|base| *base);
     match (last, counts) {
         (Some(base), Some((_, counts))) => base.buffers + counts.buffers,

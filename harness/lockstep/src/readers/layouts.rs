@@ -38,8 +38,8 @@ pub fn is_extended(case: &LayoutCase) -> bool {
 pub struct LayoutAnswer {
     /// In the order of [`Stage::ALL`]: the stage's slots, or the refusal.
     pub stages: [Result<StageSlots, Refusal>; Stage::ALL.len()],
-    /// GroupSlots of each present group, stage by stage.
-    pub group_slots: Option<[Vec<GroupSlots>; Stage::ALL.len()]>,
+    /// GroupSlots of each present group, stage by stage, for the stages that the reader answers it for.
+    pub group_slots: [Option<Vec<GroupSlots>>; Stage::ALL.len()],
     /// The index of each entry's dynamic offset, group by group, in the order in which the entries are listed.
     pub dynamic_offsets: Option<Vec<Vec<Option<u32>>>>,
     /// What the case's system has.

@@ -32,7 +32,7 @@ impl LayoutReader for SlotUpstream {
         let system = upstream_system(&case.system);
         LayoutAnswer {
             stages: self.stages(case),
-            group_slots: None,
+            group_slots: [const { None }; 5],
             dynamic_offsets: None,
             system: SystemFacts {
                 language_version: (self.0.language_version)(system),

@@ -98,7 +98,7 @@ pub enum Check {
     Guards,
     /// Property 7.
     Version,
-    /// The text that wgpu-hal's own `load_shader` gives ([`upstream`]), of every 16th case.
+    /// The text that wgpu-hal's own `load_shader` gives ([`upstream`]), of every 32nd case.
     Upstream,
 }
 

@@ -26,10 +26,10 @@ impl LayoutReader for Native {
         let (platform, version) = system(&case.system);
         LayoutAnswer {
             stages: stages.map(|stage| stage.map(stage_slots).map_err(refusal)),
-            group_slots: Some(Stage::ALL.map(|stage| {
+            group_slots: Stage::ALL.map(|stage| {
                 let slots = present().map(|entries| mslmap::group_slots(entries, stage.naga()));
-                slots.collect()
-            })),
+                Some(slots.collect())
+            }),
             dynamic_offsets: Some(present().map(|entries| mslmap::dynamic_offsets(entries)).collect()),
             system: SystemFacts {
                 language_version: mslmap::language_version(platform, version),
