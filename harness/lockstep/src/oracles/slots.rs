@@ -1,7 +1,8 @@
 //! Two readers over one layout.
 //!
-//! **Catches** any difference in slots, mutability, bases, sizes slot, immediates slot, array lengths, refusals, GroupSlots, dynamic
-//! offsets, MSL version, preserveInvariance and the options that every shader starts from, for each of the five stages.
+//! **Catches** any difference in slots, mutability, bases, sizes slot, immediates slot, array lengths, refusals, dynamic offsets, MSL
+//! version, preserveInvariance and the options that every shader starts from, for each of the five stages; and in GroupSlots, for those
+//! stages that both readers answer it for: the slot model answers one stage a case.
 //!
 //! **Does not catch** what both read wrongly in slots.md, nor what naga makes of the options ([`super::msl`] looks at that), nor what is
 //! bound at a draw ([`super::bind`] does).
