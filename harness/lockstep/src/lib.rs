@@ -16,6 +16,7 @@ pub mod generators;
 pub mod gpu;
 pub mod input;
 pub mod ledger;
+pub mod minimize;
 pub mod msl;
 pub mod oracles;
 pub mod panics;

@@ -512,21 +512,21 @@ fn campaign(subject: fn() -> Box<dyn BindPlayer>) -> Results {
 }
 
 #[rstest]
-#[case(forgets_the_base, "bind: wrong vs slot-upstream: a buffer in the compute stage")]
-#[case(offsets_as_listed, "bind: wrong vs slot-upstream: a buffer in the fragment stage")]
-#[case(keeps_a_group, "bind: wrong vs slot-upstream: a texture in the fragment stage")]
-#[case(sizes_in_reverse, "bind: wrong vs slot-upstream: _buffer_sizes in the vertex stage")]
+#[case(forgets_the_base, "bind: wrong vs slot-upstream: a buffer")]
+#[case(offsets_as_listed, "bind: wrong vs slot-upstream: a buffer")]
+#[case(keeps_a_group, "bind: wrong vs slot-upstream: a texture")]
+#[case(sizes_in_reverse, "bind: wrong vs slot-upstream: _buffer_sizes")]
 #[case(
     bytes_shifted,
-    "bind: wrong vs slot-upstream: the ledger's `immediates-length` did not occur in the compute stage"
+    "bind: wrong vs slot-upstream: the ledger's `immediates-length` did not occur"
 )]
 #[case(
     binds_no_texture,
-    "bind: wrong vs slot-upstream: an empty texture slot in the fragment stage"
+    "bind: wrong vs slot-upstream: an empty texture slot"
 )]
 #[case(
     gives_no_bytes,
-    "bind: wrong vs slot-upstream: an empty buffer slot in the vertex stage"
+    "bind: wrong vs slot-upstream: an empty buffer slot"
 )]
 fn a_wrong_encoder_is_found_out(#[case] subject: fn() -> Box<dyn BindPlayer>, #[case] due: &str) {
     let results = campaign(subject);

@@ -165,7 +165,7 @@ fn a_changed_wgpu_hal_is_told_apart() {
         cast.layout_references = vec![Box::new(move || Box::new(SlotUpstream(upstream)))];
         let results = campaign_of(512, cast, &[Lane::Layouts]);
         let found = signatures(&results);
-        let due = "slots: native vs slot-upstream: in the fragment stage";
+        let due = "slots: native vs slot-upstream: other slots";
         assert!(found.contains(&due), "{name}: {found:?}");
     }
     let mut cast = wrong_reader();

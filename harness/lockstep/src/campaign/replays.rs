@@ -6,6 +6,7 @@ use super::{STRIKES, lock};
 use crate::generators::{Lane, STREAMS_PER_WORLD};
 use crate::gpu::Outcome;
 use crate::gpu::engine::{Engine, EngineId, Request};
+use crate::oracles::Found;
 use crate::oracles::gpu::{self, Asked};
 use crate::oracles::strict::{self, Said};
 use crate::readers::answer::StreamAnswer;
@@ -70,8 +71,18 @@ impl Driven {
     }
 }
 
+/// What an engine showed of a case, and which may follow from what a reference says of its stream.
+pub(super) struct Suspect {
+    /// The index of the case's item.
+    pub(super) item: usize,
+    engine: String,
+    pub(super) found: Found,
+}
+
 /// A case that is replayed.
 struct Replayed<'a> {
+    /// The index of its item.
+    at: usize,
     item: &'a Item,
     asked: Asked<'a>,
     said: Said<'a>,
@@ -91,15 +102,16 @@ impl Replayed<'_> {
 }
 
 impl Worker<'_> {
-    /// Replays a round's cases of the lane, each on its engines.
-    pub(super) fn replays(&mut self, items: &[Item], answers: &[Option<StreamAnswer>]) {
+    /// Replays a round's cases of the lane, each on its engines. Gives what these showed.
+    pub(super) fn replays(&mut self, items: &[Item], answers: &[Option<StreamAnswer>]) -> Vec<Suspect> {
+        let mut suspects = Vec::new();
         let mut cases: Vec<Replayed<'_>> = Vec::new();
-        for (item, answer) in items.iter().zip(answers) {
+        for (at, (item, answer)) in items.iter().zip(answers).enumerate() {
             let asked = answer.as_ref().and_then(|answer| Asked::new(&item.case, answer));
             if let (Lane::Replays, Some(asked)) = (item.lane, asked) {
                 let before = cases.last().map(|case| &case.said);
                 let said = Said::after(before, asked.cmds(), &item.case.objects);
-                cases.push(Replayed { item, asked, said });
+                cases.push(Replayed { at, item, asked, said });
             }
         }
         let mut engines = std::mem::take(&mut self.engines);
@@ -116,17 +128,24 @@ impl Worker<'_> {
             let mut outcomes = driven.engine.outcomes(requests);
             let probes = outcomes.split_off(share.len().min(outcomes.len()));
             for (case, outcome) in share.iter().zip(&outcomes) {
-                self.replayed(driven, case, outcome);
+                suspects.extend(self.replayed(driven, case, outcome));
             }
-            self.strictly(driven, share, &outcomes, probes);
+            self.strictly(driven, share, (&outcomes, probes), &mut suspects);
         }
         engines.retain(|driven| driven.losses < STRIKES);
         self.engines = engines;
+        suspects
     }
 
     /// Holds the strict check against the outcomes. A case whose outcome does not show enough is replayed once more, up to and with the
     /// command that the check refuses; `probed` are those that were replayed so at once.
-    fn strictly(&mut self, driven: &mut Driven, cases: &[&Replayed<'_>], outcomes: &[Outcome], probed: Vec<Outcome>) {
+    fn strictly(
+        &mut self,
+        driven: &mut Driven,
+        cases: &[&Replayed<'_>],
+        (outcomes, probed): (&[Outcome], Vec<Outcome>),
+        suspects: &mut Vec<Suspect>,
+    ) {
         let id = driven.engine.about().id.clone();
         let mut probed = probed.into_iter();
         for (case, outcome) in cases.iter().zip(outcomes) {
@@ -134,29 +153,43 @@ impl Worker<'_> {
             let at_once = probe.filter(|_| driven.is_process()).and_then(|_| probed.next());
             let stop_after = case.asked.request().stop_after;
             if let Some(judged) = strict::judge(&case.said, &id, outcome, stop_after) {
-                self.judged_strictly(&id, case, &judged, outcome);
+                self.judged_strictly(&id, case, (&judged, outcome), suspects);
                 continue;
             }
             let Some(probe) = probe else { continue };
             let outcome = at_once.unwrap_or_else(|| driven.engine.replay(&probe));
             if let Some(judged) = strict::judge(&case.said, &id, &outcome, probe.stop_after) {
-                self.judged_strictly(&id, case, &judged, &outcome);
+                self.judged_strictly(&id, case, (&judged, &outcome), suspects);
             }
         }
     }
 
-    fn judged_strictly(&mut self, engine: &str, case: &Replayed<'_>, judged: &strict::Judged, outcome: &Outcome) {
+    /// Where CheckRanges is wrong about the case too, that is the finding: the strict check has all of its rules.
+    fn judged_strictly(
+        &mut self,
+        engine: &str,
+        case: &Replayed<'_>,
+        (judged, outcome): (&strict::Judged, &Outcome),
+        suspects: &mut Vec<Suspect>,
+    ) {
         let accepted = case.asked.request().stop_after.is_none();
         if let Some(row) = self.counts.engines.get_mut(engine) {
             strict::count(&mut row.strict, &case.said, judged, outcome, accepted);
         }
-        if let Some(signature) = judged.signature(engine) {
-            let summary = format!("check_strict against {engine}: {}: {}", judged.what, judged.detail);
-            self.found_over(case.item, signature, summary);
-        }
+        let known = |suspect: &Suspect| suspect.item == case.at && suspect.engine == engine;
+        let signature = judged.signature(engine).filter(|_| !suspects.iter().any(known));
+        suspects.extend(signature.map(|signature| Suspect {
+            item: case.at,
+            engine: engine.to_owned(),
+            found: Found {
+                signature,
+                summary: format!("check_strict against {engine}: {}: {}", judged.what, judged.detail),
+            },
+        }));
     }
 
-    fn replayed(&mut self, driven: &mut Driven, Replayed { item, asked, .. }: &Replayed<'_>, outcome: &Outcome) {
+    fn replayed(&mut self, driven: &mut Driven, case: &Replayed<'_>, outcome: &Outcome) -> Option<Suspect> {
+        let asked = &case.asked;
         let about = driven.engine.about();
         let judged = asked.judge(about, outcome);
         let row = match self.counts.engines.get_mut(&about.id) {
@@ -170,10 +203,14 @@ impl Worker<'_> {
         };
         gpu::count(row, asked.commands(), &judged, outcome);
         let subject = self.subject.name();
-        if let Some(signature) = judged.signature(subject, &about.id) {
-            let summary = format!("{subject} against {}: {}: {}", about.id, judged.what, judged.detail);
-            self.found_over(item, signature, summary);
-        }
+        let suspect = judged.signature(subject, &about.id).map(|signature| Suspect {
+            item: case.at,
+            engine: about.id.clone(),
+            found: Found {
+                signature,
+                summary: format!("{subject} against {}: {}: {}", about.id, judged.what, judged.detail),
+            },
+        });
         driven.losses = if outcome.lost { driven.losses + 1 } else { 0 };
         if driven.losses == STRIKES {
             lock(&self.shared.not_run).push(NotRun {
@@ -182,5 +219,6 @@ impl Worker<'_> {
                 mend: "see its finding; the campaign went on without it".into(),
             });
         }
+        suspect
     }
 }

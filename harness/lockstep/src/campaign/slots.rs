@@ -2,10 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::worker::{Worker, parted};
+use super::worker::Worker;
 use crate::case::{BindCase, Case, LayoutCase};
 use crate::generators::Lane;
-use crate::oracles::{bind, msl, slots};
+use crate::oracles::{self, Found, bind, msl, slots};
 use crate::readers::slot_upstream;
 
 /// The MSL of the cases whose index is a multiple of this is compared with wgpu-hal's too, which translates it all again.
@@ -17,7 +17,7 @@ impl Worker<'_> {
     pub(super) fn layout(&mut self, index: u64, case: &LayoutCase) {
         let compared = catch_unwind(AssertUnwindSafe(|| self.compare_layout(index, case)));
         if compared.is_err() {
-            let signature = "slots: a reader panicked".to_owned();
+            let signature = slots::PANICKED.to_owned();
             self.found(
                 (Lane::Layouts, index),
                 Case::Layout(case.clone()),
@@ -32,6 +32,7 @@ impl Worker<'_> {
         if answer.stages.iter().any(Result::is_ok) {
             self.counts.coverage.bindings(case.groups.iter().flatten().flatten());
         }
+        let mut references = Vec::new();
         for at in 0..self.layout_references.len() {
             let reference = &mut self.layout_references[at];
             let own = reference.answer(case);
@@ -41,14 +42,12 @@ impl Worker<'_> {
             sums.iter_mut()
                 .zip(compared.counts.as_flattened())
                 .for_each(|(sum, count)| *sum += count);
-            let (subject, name) = (self.layout_subject.name(), self.layout_references[at].name());
-            for (signature, summary) in compared
-                .parted
-                .iter()
-                .filter_map(|outcome| parted(outcome, subject, name))
-            {
-                self.found((Lane::Layouts, index), Case::Layout(case.clone()), signature, summary);
-            }
+            references.push(compared.parted);
+        }
+        let names = self.layout_references.iter().map(|reference| reference.name());
+        let parted = names.zip(references.iter().map(Vec::as_slice));
+        for Found { signature, summary } in oracles::findings(self.layout_subject.name(), parted) {
+            self.found((Lane::Layouts, index), Case::Layout(case.clone()), signature, summary);
         }
     }
 
@@ -91,15 +90,15 @@ impl Worker<'_> {
                 self.counts.coverage.bound(case);
                 self.counts.ledger.add(&compared.ledger);
                 let (subject, reference) = (subject.name(), slot_upstream::NAME);
-                self.counts.add(bind::ASPECTS[0], subject, reference, compared.counts);
-                let outcomes = compared.parted.iter();
-                outcomes
-                    .filter_map(|outcome| parted(outcome, subject, reference))
-                    .collect()
+                self.counts.add(bind::ASPECTS[0], subject, reference, compared.counts[0]);
+                oracles::findings(subject, [(reference, compared.parted.as_slice())])
             }
-            Err(_) => vec![("bind: a player panicked".to_owned(), "its message is above".to_owned())],
+            Err(_) => vec![Found {
+                signature: bind::PANICKED.into(),
+                summary: "its message is above".into(),
+            }],
         };
-        for (signature, summary) in found {
+        for Found { signature, summary } in found {
             self.found((Lane::Binds, index), Case::Bind(case.clone()), signature, summary);
         }
     }
@@ -118,7 +117,7 @@ impl Worker<'_> {
         };
         let Ok(checked) = catch_unwind(AssertUnwindSafe(check)) else {
             found(
-                "msl: a panic".into(),
+                msl::PANICKED.into(),
                 "naga or the oracle panicked; its message is above".into(),
             );
             return;

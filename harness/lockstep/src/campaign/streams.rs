@@ -2,14 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use super::worker::{Generator, Worker, parted};
+use super::replays::Suspect;
+use super::worker::{Generator, Worker};
 use super::{STRIKES, lock};
 use crate::case::{Case, StreamCase};
 use crate::generators::{self, Lane};
-use crate::oracles::{Outcome, streams};
+use crate::oracles::{self, Found, Outcome, streams};
 use crate::readers::answer::{DescriptorAnswer, NotAnAnswer, StreamAnswer};
 use crate::readers::ask::{self, NoAnswer};
-use crate::readers::{Batch, BatchAnswers, CallsQuery, ReaderFailed};
+use crate::readers::{Batch, BatchAnswers, CallsQuery, ReaderFailed, StreamQuery};
 
 /// Of each stream lane, the calls of the cases whose index is a multiple of this are compared too. They cost several times what
 /// Decode costs.
@@ -118,10 +119,11 @@ impl Worker<'_> {
         self.tally(&items, &subject);
         self.counts.time(lane, 0, since);
         let since = Instant::now();
-        self.replays(&items, &subject.streams);
+        let suspects = self.replays(&items, &subject.streams);
         self.counts.time(Lane::Replays, 0, since);
         let since = Instant::now();
-        self.hear_references(asked, compared, &subject);
+        let parted = self.hear_references(asked, compared, &subject);
+        self.settle(&items, &subject, suspects, &parted);
         self.counts.time(lane, 0, since);
     }
 
@@ -177,18 +179,72 @@ impl Worker<'_> {
         }
     }
 
-    fn hear_references(&mut self, asked: Vec<Option<Result<(), ReaderFailed>>>, items: &[Item], subject: &Heard) {
+    /// Says for each item whether a reference parts from the subject over its stream.
+    fn hear_references(
+        &mut self,
+        asked: Vec<Option<Result<(), ReaderFailed>>>,
+        items: &[Item],
+        subject: &Heard,
+    ) -> Vec<bool> {
+        let mut references: Vec<(String, Vec<Vec<Outcome>>)> = Vec::new();
         for (at, asked) in asked.into_iter().enumerate() {
             let Some(asked) = asked else { continue };
             match asked.and_then(|()| self.references[at].hear()) {
                 Ok(answers) => {
                     self.shared.answered(at);
-                    let heard = self.take_apart(self.references[at].name(), items, answers);
-                    self.compare(at, items, subject, &heard);
+                    let name = self.references[at].name().to_owned();
+                    let heard = self.take_apart(&name, items, answers);
+                    references.push((name, outcomes(items, subject, &heard)));
                 }
                 Err(failed) => self.reader_failed(Some(at), items, failed),
             }
         }
+        let items = items.iter().enumerate();
+        items.map(|(at, item)| self.compare(item, &references, at)).collect()
+    }
+
+    /// What engines showed of the items: a finding, where no reference parts from the subject over the stream; else it follows from that.
+    /// References that were not asked about the stream are asked now.
+    fn settle(&mut self, items: &[Item], subject: &Heard, suspects: Vec<Suspect>, parted: &[bool]) {
+        let mut alone: Vec<usize> = suspects.iter().map(|suspect| suspect.item).collect();
+        alone.retain(|at| *at >= parted.len());
+        alone.sort_unstable();
+        alone.dedup();
+        let parted_alone = self.ask_again(items, subject, &alone);
+        for Suspect { item, found, .. } in suspects {
+            let follows = parted.get(item).copied().unwrap_or(parted_alone.contains(&item));
+            if !follows {
+                self.found_over(&items[item], found.signature, found.summary);
+            }
+        }
+    }
+
+    /// Asks the references about the streams of some items; those over which one parts from the subject.
+    fn ask_again(&mut self, items: &[Item], subject: &Heard, asked: &[usize]) -> Vec<usize> {
+        if asked.is_empty() {
+            return Vec::new();
+        }
+        let batch = Batch {
+            streams: asked.iter().map(|at| StreamQuery::of(&items[*at].case)).collect(),
+            ..Batch::default()
+        };
+        let mut references = Vec::new();
+        for at in 0..self.references.len() {
+            if self.shared.left_out(at) {
+                continue;
+            }
+            // One that fails has been reported over a batch of its own, or will be.
+            let Ok(answers) = ask::batch(self.references[at].as_mut(), &batch) else {
+                continue;
+            };
+            let answers = answers.streams.iter().map(|bytes| StreamAnswer::parse(bytes).ok());
+            let both = asked.iter().map(|at| subject.streams[*at].as_ref()).zip(answers);
+            let outcomes = both.map(|(a, b)| a.zip(b).map_or(Vec::new(), |(a, b)| streams::compare(a, &b)));
+            references.push((self.references[at].name().to_owned(), outcomes.collect()));
+        }
+        let asked = asked.iter().enumerate();
+        let parted = asked.filter(|(at, item)| self.compare(&items[**item], &references, *at));
+        parted.map(|(_, item)| *item).collect()
     }
 
     fn take_apart(&self, reader: &str, items: &[Item], answers: BatchAnswers) -> Heard {
@@ -278,33 +334,43 @@ impl Worker<'_> {
             .for_each(|answer| coverage.descriptor(answer));
     }
 
-    fn compare(&mut self, reference: usize, items: &[Item], subject: &Heard, heard: &Heard) {
-        let reference = self.references[reference].name().to_owned();
-        for ((item, a), b) in items.iter().zip(&subject.streams).zip(&heard.streams) {
-            if let (Some(a), Some(b)) = (a, b) {
-                for outcome in streams::compare(a, b) {
-                    self.compared(&reference, item, &outcome);
-                }
-            }
-        }
-        for ((item, a), b) in owners(items).zip(&subject.descriptors).zip(&heard.descriptors) {
-            if let (Some(a), Some(b)) = (a, b) {
-                self.compared(&reference, item, &streams::compare_descriptors(a, b));
-            }
-        }
-        let asked = items.iter().filter(|item| item.calls.is_some());
-        for ((item, a), b) in asked.zip(&subject.calls).zip(&heard.calls) {
-            self.compared(&reference, item, &streams::compare_calls(a, b));
-        }
-    }
-
-    fn compared(&mut self, reference: &str, item: &Item, outcome: &Outcome) {
+    /// Counts and keeps what the references' outcomes show of an item, the one at `at` of their lists. Whether a reference parts from the
+    /// subject over its stream.
+    fn compare(&mut self, item: &Item, references: &[(String, Vec<Vec<Outcome>>)], at: usize) -> bool {
+        let of_item = || references.iter().map(|(name, lists)| (name.as_str(), lists[at].as_slice()));
         let subject = self.subject.name();
-        self.counts.compared(outcome, subject, reference);
-        if let Some((signature, summary)) = parted(outcome, subject, reference) {
+        for (name, outcomes) in of_item() {
+            outcomes
+                .iter()
+                .for_each(|outcome| self.counts.compared(outcome, subject, name));
+        }
+        for Found { signature, summary } in oracles::findings(subject, of_item()) {
             self.found_over(item, signature, summary);
         }
+        of_item().any(|(_, outcomes)| oracles::parts_streams(outcomes))
     }
+}
+
+/// Of each item the outcomes between the subject and a reference.
+fn outcomes(items: &[Item], subject: &Heard, heard: &Heard) -> Vec<Vec<Outcome>> {
+    let mut lists: Vec<Vec<Outcome>> = vec![Vec::new(); items.len()];
+    for (list, (a, b)) in lists.iter_mut().zip(subject.streams.iter().zip(&heard.streams)) {
+        if let (Some(a), Some(b)) = (a, b) {
+            list.extend(streams::compare(a, b));
+        }
+    }
+    let numbered = || items.iter().enumerate();
+    let owners = numbered().flat_map(|(at, item)| std::iter::repeat_n(at, item.case.descriptors.len()));
+    for (at, (a, b)) in owners.zip(subject.descriptors.iter().zip(&heard.descriptors)) {
+        if let (Some(a), Some(b)) = (a, b) {
+            lists[at].push(streams::compare_descriptors(a, b));
+        }
+    }
+    let asked = numbered().filter(|(_, item)| item.calls.is_some());
+    for ((at, _), (a, b)) in asked.zip(subject.calls.iter().zip(&heard.calls)) {
+        lists[at].push(streams::compare_calls(a, b));
+    }
+    lists
 }
 
 fn batch_of(items: &[Item]) -> Batch {

@@ -12,7 +12,7 @@ use crate::case::{Case, Origin};
 use crate::findings::Finding;
 use crate::generators::{self, Lane, Made};
 use crate::gpu::engine;
-use crate::oracles::{Outcome, Verdict, slots};
+use crate::oracles::slots;
 use crate::readers::StreamReader;
 use crate::readers::layouts::LayoutReader;
 use crate::report::results::NotRun;
@@ -27,7 +27,7 @@ pub(super) struct Worker<'a> {
     pub(super) references: Vec<Box<dyn StreamReader>>,
     pub(super) layout_subject: Box<dyn LayoutReader>,
     pub(super) layout_references: Vec<Box<dyn LayoutReader>>,
-    /// By reference and aspect, as [`slots::Compared`] counts.
+    /// By reference and aspect, as [`slots::SlotsCompared`] counts.
     pub(super) layout_counts: Vec<[[u64; 3]; slots::ASPECTS.len()]>,
     pub(super) bind_subject: Box<dyn BindPlayer>,
     pub(super) engines: Vec<Driven>,
@@ -144,13 +144,4 @@ impl Worker<'_> {
         }
         self.counts.time(lane, indices.end - indices.start, since);
     }
-}
-
-/// The signature and the summary of an outcome in which two readers part.
-pub(super) fn parted(outcome: &Outcome, subject: &str, reference: &str) -> Option<(String, String)> {
-    let Verdict::Differ(how) = &outcome.verdict else {
-        return None;
-    };
-    let summary = format!("{subject} and {reference} part at {}: {how}", outcome.aspect);
-    Some((outcome.signature(subject, reference)?, summary))
 }

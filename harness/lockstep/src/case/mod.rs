@@ -98,3 +98,18 @@ pub struct CaseFile {
     /// The case.
     pub case: Case,
 }
+
+impl CaseFile {
+    /// A case alone.
+    pub fn of(case: Case) -> CaseFile {
+        CaseFile {
+            format: CASE_FORMAT,
+            shows: None,
+            source: None,
+            signature: None,
+            origin: None,
+            expect: None,
+            case,
+        }
+    }
+}

@@ -3,6 +3,7 @@
 pub mod corpus;
 pub mod doctor;
 pub mod inspect;
+pub mod minimize;
 mod pictures;
 pub mod repro;
 pub mod run;
@@ -12,6 +13,8 @@ pub mod test;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Parser, Subcommand};
 
@@ -37,6 +40,8 @@ enum Command {
     Run(run::Args),
     /// One case again: every reader's answer side by side, the stream as text with the word marked
     Repro(repro::Args),
+    /// The smallest case that shows the same finding
+    Minimize(minimize::Args),
     /// A stream as text, and a text as a stream
     Inspect(inspect::Args),
     /// The regression cases of corpus/
@@ -58,6 +63,7 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Repro(args) => repro::run(&args),
+        Command::Minimize(args) => minimize::run(&args, &mut std::io::stdout().lock()),
         Command::Inspect(args) => inspect::run(&args),
         Command::Corpus(args) => corpus::run(&args, &mut std::io::stdout().lock()),
         Command::Shaders(args) => shaders::run(&args, &mut std::io::stdout().lock()),
@@ -72,6 +78,22 @@ pub fn main() -> ExitCode {
             ExitCode::from(BAD)
         }
     }
+}
+
+/// Ctrl-C and SIGTERM set what is given, so that what was done so far is written, and `words` say so; a second one ends the program at once.
+pub(crate) fn stop_on_signals(words: &'static str) -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = stop.clone();
+    let handled = ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(BAD));
+        }
+        crate::say::line(words);
+    });
+    if let Err(error) = handled {
+        tracing::warn!("signals are not handled: {error}");
+    }
+    stop
 }
 
 /// wgpu and naga log; only warnings of ours are shown unless `RUST_LOG` asks for more.

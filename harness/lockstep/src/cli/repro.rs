@@ -15,7 +15,7 @@ use crate::ledger::{Hits, Line};
 use crate::oracles::bind::Place;
 use crate::oracles::gpu::{Asked, Cell, Judged};
 use crate::oracles::strict::{self, Said};
-use crate::oracles::{self, msl, streams};
+use crate::oracles::{self, Found, msl, streams};
 use crate::readers::answer::{Refused, StreamAnswer};
 use crate::readers::ask::{self, CaseAnswers};
 use crate::readers::layouts::{LayoutReader, Refusal, StageSlots, Words};
@@ -82,9 +82,15 @@ struct Shown {
     in_ledger: bool,
     /// The readers and engines that took part.
     asked: Vec<String>,
+    /// Whether readers part over the stream, from which follows what engines show.
+    follows: bool,
 }
 
 impl Shown {
+    fn found(&mut self, found: Vec<Found>) {
+        self.signatures.extend(found.into_iter().map(|found| found.signature));
+    }
+
     /// Whether the finding of this signature could have shown: whoever parted from the native reader took part.
     fn could_show(&self, signature: &str) -> bool {
         let names = |name: &String| {
@@ -236,12 +242,15 @@ fn show_stream(
     let Some(subject) = &native.stream else { return shown };
     show_words(case, subject, &mut shown.text);
     side_by_side(&answers, &mut shown.text);
+    let mut outcomes = Vec::new();
     for (name, answer) in references {
-        let outcomes = streams::compare_case(native, answer);
-        let parted = outcomes.iter().filter_map(|outcome| outcome.signature("native", name));
-        shown.signatures.extend(parted);
+        outcomes.push((name.as_str(), streams::compare_case(native, answer)));
         show_calls(native, name, answer, &mut shown.text);
     }
+    let parted = || outcomes.iter().map(|(name, outcomes)| (*name, outcomes.as_slice()));
+    shown.found(oracles::findings(native::NAME, parted()));
+    // What engines do with the words follows from them.
+    shown.follows = parted().any(|(_, outcomes)| oracles::parts_streams(outcomes));
     show_strict(case, subject, &mut shown.text);
     show_engines(case, subject, pictures, &mut shown);
     shown
@@ -396,9 +405,12 @@ fn show_engines(case: &StreamCase, subject: &StreamAnswer, pictures: Option<(Pat
             }
         };
         let outcome = engine.replay(&asked.request());
-        show_judged(&about.id, &asked.judge(&about, &outcome), shown);
+        let ranges = asked.judge(&about, &outcome);
+        show_judged(&about.id, &ranges, shown);
         let judged = strict::judge_with_probe(&said, engine.as_mut(), &asked.request(), &outcome);
-        show_strictly(&about.id, judged.as_ref(), shown);
+        // Where CheckRanges is wrong, the strict check is wrong in the same way.
+        let follows = shown.follows || ranges.signature(native::NAME, &about.id).is_some();
+        show_strictly(&about.id, judged.as_ref(), follows, shown);
         outcomes.push((about.id, outcome));
     }
     if let Some((folder, stem)) = pictures {
@@ -423,16 +435,17 @@ fn show_judged(id: &str, judged: &Judged, shown: &mut Shown) {
     if !judged.detail.is_empty() {
         let _ = writeln!(shown.text, "    {}", judged.detail.replace('\n', "\n    "));
     }
-    shown.signatures.extend(judged.signature("native", id));
+    let signature = judged.signature(native::NAME, id).filter(|_| !shown.follows);
+    shown.signatures.extend(signature);
 }
 
 /// Where the strict check and an engine part.
-fn show_strictly(id: &str, judged: Option<&strict::Judged>, shown: &mut Shown) {
+fn show_strictly(id: &str, judged: Option<&strict::Judged>, follows: bool, shown: &mut Shown) {
     let found = judged.and_then(|judged| Some((judged, judged.signature(id)?)));
     if let Some((judged, signature)) = found {
         let _ = writeln!(shown.text, "{id}: THE STRICT CHECK IS WRONG: {}", judged.what);
         let _ = writeln!(shown.text, "    {}", judged.detail.replace('\n', "\n    "));
-        shown.signatures.push(signature);
+        shown.signatures.extend((!follows).then_some(signature));
     }
 }
 
@@ -466,17 +479,17 @@ fn show_layout(case: &LayoutCase) -> Shown {
     let native = LayoutReader::answer(&mut Native::default(), case);
     let references: [Box<dyn LayoutReader>; 2] = [Box::new(SlotModel), Box::new(SlotUpstream::locked())];
     let mut answers = vec![("native".to_owned(), native)];
+    let mut parted = Vec::new();
     for mut reference in references {
         let own = reference.answer(case);
         let compared = reference.compare(case, &answers[0].1, &own);
-        let parted = compared.parted.iter();
-        shown
-            .signatures
-            .extend(parted.filter_map(|outcome| outcome.signature("native", reference.name())));
+        parted.push(compared.parted);
         shown.asked.push(reference.name().to_owned());
         show_ledger(reference.name(), &compared.ledger, &mut shown);
         answers.push((reference.name().to_owned(), own));
     }
+    let names = answers[1..].iter().map(|(name, _)| name.as_str());
+    shown.found(oracles::findings(native::NAME, names.zip(parted.iter().map(Vec::as_slice))));
     for (at, stage) in Stage::ALL.into_iter().enumerate() {
         let _ = writeln!(shown.text, "{} stage", stage.name());
         let stages = answers.iter().map(|(name, answer)| (name.as_str(), &answer.stages[at]));
@@ -520,10 +533,8 @@ fn show_ledger(reference: &str, hits: &Hits, shown: &mut Shown) {
 fn show_bind(case: &BindCase) -> Shown {
     let mut shown = Shown::default();
     let (compared, played) = oracles::bind::check(case, &mut bind::native::Native::default());
-    let parted = compared.parted.iter();
-    shown
-        .signatures
-        .extend(parted.filter_map(|outcome| outcome.signature(native::NAME, slot_upstream::NAME)));
+    let parted = [(slot_upstream::NAME, compared.parted.as_slice())];
+    shown.found(oracles::findings(native::NAME, parted));
     shown.asked.push(slot_upstream::NAME.to_owned());
     show_ledger(slot_upstream::NAME, &compared.ledger, &mut shown);
     let names = [(native::NAME, &played.subject), (slot_upstream::NAME, &played.upstream)];
@@ -534,7 +545,7 @@ fn show_bind(case: &BindCase) -> Shown {
         let _ = writeln!(shown.text, "{name}: {refused}");
     }
     let [subject, upstream] = names.map(|(_, played)| played.as_deref().unwrap_or_default());
-    show_commands(case, &bound_rows(subject, upstream, &compared.places), &mut shown.text);
+    show_commands(case, &bound_rows(subject, upstream, &played.places), &mut shown.text);
     shown
 }
 

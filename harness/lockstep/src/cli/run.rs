@@ -2,17 +2,16 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{BAD, CLEAN, FOUND, color};
+use super::{BAD, CLEAN, FOUND, color, stop_on_signals};
 use crate::bind;
 use crate::campaign::{self, Budget, Cast, Maker, Part, Plan, Progress, epoch_seconds};
 use crate::generators::Lane;
+use crate::minimize;
 use crate::gpu::engine::{self, EngineId};
 use crate::oracles::msl;
 use crate::readers::native::Native;
@@ -76,7 +75,7 @@ pub struct Args {
     quiet: bool,
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
@@ -140,13 +139,17 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         let NotRun { what, why, mend } = missing;
         say::error(format_args!("{what} does not take part: {why}; {mend}"));
     }
-    let stop = stop_on_signals();
+    let stop = stop_on_signals("lockstep: ending; the report follows. Once more ends at once.");
     let mut show = Show::new(quiet);
     let mut results = campaign::run(&plan, &cast, &stop, &mut |progress| show.progress(progress));
-    name_readers(&mut results, &outside);
     show.end();
+    minimize::findings(&mut results, &cast, MINIMIZING, &stop);
+    name_readers(&mut results, &outside);
     finish(&results, &out, args.require_gpu)
 }
+
+/// So long at most a campaign's findings are minimised.
+const MINIMIZING: Duration = Duration::from_secs(30);
 
 /// The option by which no stream is replayed on an engine.
 fn without_engines(args: &Args) -> Option<String> {
@@ -182,6 +185,16 @@ fn plan(args: &Args, out: &std::path::Path) -> Plan {
 }
 
 fn cast(args: &Args, parts: &Parts, plan: &Plan) -> anyhow::Result<Cast> {
+    let mut cast = readers(parts);
+    cast.apple = cast.apple.filter(|_| plan.lanes.contains(&Lane::Shaders));
+    if plan.lanes.contains(&Lane::Replays) {
+        cast.engines = engines(args, parts, &mut cast.not_run)?;
+    }
+    Ok(cast)
+}
+
+/// The readers that are here, without an engine.
+pub(super) fn readers(parts: &Parts) -> Cast {
     let mut cast = Cast {
         subject: Box::new(|| Box::new(Native::default())),
         references: Vec::new(),
@@ -190,7 +203,7 @@ fn cast(args: &Args, parts: &Parts, plan: &Plan) -> anyhow::Result<Cast> {
             Box::new(|| Box::new(SlotModel)),
             Box::new(|| Box::new(SlotUpstream::locked())),
         ],
-        apple: msl::apple::find().filter(|_| plan.lanes.contains(&Lane::Shaders)),
+        apple: msl::apple::find(),
         bind_subject: Box::new(|| Box::new(bind::native::Native::default())),
         engines: Vec::new(),
         not_run: Vec::new(),
@@ -204,13 +217,10 @@ fn cast(args: &Args, parts: &Parts, plan: &Plan) -> anyhow::Result<Cast> {
         }
         Err(missing) => cast.not_run.push(not_run(replay_js::NAME, missing)),
     }
-    if plan.lanes.contains(&Lane::Replays) {
-        cast.engines = engines(args, parts, &mut cast.not_run)?;
-    }
-    Ok(cast)
+    cast
 }
 
-fn maker(outside: Outside) -> Maker<Box<dyn StreamReader>> {
+pub(super) fn maker(outside: Outside) -> Maker<Box<dyn StreamReader>> {
     Box::new(move || outside.reader())
 }
 
@@ -305,22 +315,6 @@ fn nothing_executes(args: &Args, parts: &Parts) -> Option<NotRun> {
             mend: "run `cargo lockstep doctor`".into(),
         },
     })
-}
-
-/// Ctrl-C and SIGTERM end the campaign with its report written; a second one ends the program at once.
-fn stop_on_signals() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let seen = stop.clone();
-    let handled = ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(BAD));
-        }
-        say::line("lockstep: ending; the report follows. Once more ends at once.");
-    });
-    if let Err(error) = handled {
-        tracing::warn!("signals are not handled: {error}");
-    }
-    stop
 }
 
 fn finish(results: &Results, out: &std::path::Path, require_gpu: bool) -> anyhow::Result<u8> {

@@ -15,28 +15,21 @@ use std::collections::BTreeMap;
 
 use wgpu_types::{BindingType, ShaderStages};
 
-use super::Outcome;
+use super::Compared;
 use super::Verdict::{self, BothAccept, Differ};
 use crate::bind::{BindPlayer, Bound, BufferSlot, Reads, Tables, upstream};
 use crate::case::{BindCase, BindCommand, Pipeline, PipelineStage, Stage};
-use crate::ledger::{Hits, Line};
+use crate::ledger::Line;
 use crate::msl::arguments::FIRST_VERTEX_BUFFER;
+
+/// The signature of a panic of one of the two.
+pub const PANICKED: &str = "bind: a player panicked";
 
 /// The parts that are compared, each a row of the report.
 pub const ASPECTS: [&str; 1] = ["bind"];
 
-/// How a case came out.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Compared {
-    /// Stages of draws and dispatches compared, both alike, both refuse.
-    pub counts: [u64; 3],
-    /// The outcomes in which the two differ.
-    pub parted: Vec<Outcome>,
-    /// The slots of [`Compared::parted`].
-    pub places: Vec<Place>,
-    /// The lines of the ledger that applied.
-    pub ledger: Hits,
-}
+/// How a case came out: stages of draws and dispatches.
+pub type BindCompared = Compared<{ ASPECTS.len() }>;
 
 /// A slot at a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,21 +51,24 @@ pub struct Played {
     pub subject: Result<Vec<Bound>, String>,
     /// wgpu-hal's, or the message of its panic.
     pub upstream: Result<Vec<Bound>, String>,
+    /// The slots in which they differ and no line of the ledger says why.
+    pub places: Vec<Place>,
 }
 
 /// Plays a case by the subject and by wgpu-hal, and compares them draw by draw and stage by stage.
-pub fn check(case: &BindCase, subject: &mut dyn BindPlayer) -> (Compared, Played) {
-    let played = Played {
+pub fn check(case: &BindCase, subject: &mut dyn BindPlayer) -> (BindCompared, Played) {
+    let mut played = Played {
+        places: Vec::new(),
         subject: subject.play(case, Reads::AsStored),
         upstream: upstream::play(&slot_upstream::UPSTREAMS[0], case),
     };
     let misread = sees_task_or_mesh(case).then(|| subject.play(case, Reads::AsWgpuHal30));
-    let mut compared = Compared::default();
+    let mut compared = BindCompared::default();
     match (&played.subject, &played.upstream, misread.transpose()) {
         (Ok(a), Ok(b), Ok(misread)) if a.len() == b.len() => {
             let misread = misread.as_deref().unwrap_or(a);
             for ((a, b), misread) in a.iter().zip(b).zip(misread) {
-                compare_draw(case, [a, misread, b], &mut compared);
+                compare_draw(case, [a, misread, b], &mut compared, &mut played.places);
                 find_gaps(case, a, &mut compared);
             }
         }
@@ -81,7 +77,7 @@ pub fn check(case: &BindCase, subject: &mut dyn BindPlayer) -> (Compared, Played
                 Ok(_) => "plays",
                 Err(_) => "refuses",
             };
-            compared.count(Differ(format!("{} vs {}", words(a), words(b))));
+            count(&mut compared, Differ(format!("{} vs {}", words(a), words(b))));
         }
     }
     (compared, played)
@@ -92,7 +88,12 @@ fn sees_task_or_mesh(case: &BindCase) -> bool {
     entries.any(|entry| entry.visibility.intersects(ShaderStages::TASK | ShaderStages::MESH))
 }
 
-fn compare_draw(case: &BindCase, [subject, misread, upstream]: [&Bound; 3], compared: &mut Compared) {
+fn compare_draw(
+    case: &BindCase,
+    [subject, misread, upstream]: [&Bound; 3],
+    compared: &mut BindCompared,
+    places: &mut Vec<Place>,
+) {
     let draw = subject.command;
     let Some(pipeline) = pipeline_of(case, draw) else {
         return;
@@ -109,8 +110,8 @@ fn compare_draw(case: &BindCase, [subject, misread, upstream]: [&Bound; 3], comp
         let [subject, misread, upstream] = [subject, misread, upstream].map(|bound| &bound.stages[at]);
         if immediates {
             let longer = four_times_as_long(subject.buffers.get(&IMMEDIATES), upstream.buffers.get(&IMMEDIATES));
-            compared.tolerated(Line::ImmediatesLength, stage.stage, longer);
-            compared.places.extend((!longer).then(|| place("buffer", IMMEDIATES)));
+            tolerate(compared, Line::ImmediatesLength, longer);
+            places.extend((!longer).then(|| place("buffer", IMMEDIATES)));
         }
         let is_misread = !same_resources(subject, misread);
         let judged = Judged {
@@ -118,13 +119,12 @@ fn compare_draw(case: &BindCase, [subject, misread, upstream]: [&Bound; 3], comp
             sizes: (!is_misread).then(|| judged_sizes(case, pipeline, stage)),
         };
         let differences = judged.differences(if is_misread { misread } else { subject }, upstream);
-        let places = differences.iter().map(|&(_, table, slot)| place(table, slot));
-        compared.places.extend(places);
+        places.extend(differences.iter().map(|&(_, table, slot)| place(table, slot)));
         if is_misread {
-            compared.tolerated(Line::TaskMeshMisread, stage.stage, differences.is_empty());
+            tolerate(compared, Line::TaskMeshMisread, differences.is_empty());
         } else {
-            let words = |(kind, ..): &Difference| Differ(format!("{kind} in the {} stage", stage.stage.name()));
-            compared.count(differences.first().map_or(BothAccept, words));
+            let words = |(kind, ..): &Difference| Differ((*kind).to_owned());
+            count(compared, differences.first().map_or(BothAccept, words));
         }
     }
 }
@@ -171,13 +171,13 @@ fn first_gap(case: &BindCase, pipeline: &Pipeline, stage: &PipelineStage, subjec
 
 /// What a stage is due and the subject leaves empty at a draw. What upstream has beside the subject's does not show that: it may stand there
 /// from before.
-fn find_gaps(case: &BindCase, subject: &Bound, compared: &mut Compared) {
+fn find_gaps(case: &BindCase, subject: &Bound, compared: &mut BindCompared) {
     let Some(pipeline) = pipeline_of(case, subject.command) else {
         return;
     };
     for stage in &pipeline.stages {
         if let Some(what) = first_gap(case, pipeline, stage, &subject.stages[stage.stage as usize]) {
-            compared.count(Differ(format!("{what} in the {} stage", stage.stage.name())));
+            count(compared, Differ(what.to_owned()));
         }
     }
 }
@@ -264,27 +264,10 @@ impl Judged {
     }
 }
 
-impl Compared {
-    fn count(&mut self, verdict: Verdict) {
-        self.counts[0] += 1;
-        match verdict {
-            BothAccept => self.counts[1] += 1,
-            verdict => self.parted.push(Outcome {
-                aspect: ASPECTS[0],
-                verdict,
-            }),
-        }
-    }
+fn count(compared: &mut BindCompared, verdict: Verdict) {
+    compared.count(&ASPECTS, 0, verdict);
+}
 
-    /// A line of the ledger applies: its difference must be there.
-    fn tolerated(&mut self, line: Line, stage: Stage, there: bool) {
-        self.ledger.count(line, there);
-        if !there {
-            let name = line.name();
-            self.count(Differ(format!(
-                "the ledger's `{name}` did not occur in the {} stage",
-                stage.name()
-            )));
-        }
-    }
+fn tolerate(compared: &mut BindCompared, line: Line, there: bool) {
+    compared.tolerated(&ASPECTS, 0, line, there);
 }

@@ -8,6 +8,8 @@ pub mod slots;
 pub mod streams;
 pub mod strict;
 
+use crate::ledger::{Hits, Line};
+
 /// How one aspect of one case came out between two readers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -15,6 +17,51 @@ pub struct Outcome {
     pub aspect: &'static str,
     /// Both accept alike, both refuse alike, or not.
     pub verdict: Verdict,
+}
+
+/// How a case came out between two readers, over as many aspects as the oracle has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared<const ASPECTS: usize> {
+    /// By aspect: comparisons, both accept, both refuse.
+    pub counts: [[u64; 3]; ASPECTS],
+    /// The outcomes in which the two differ.
+    pub parted: Vec<Outcome>,
+    /// The lines of the ledger that applied.
+    pub ledger: Hits,
+}
+
+impl<const ASPECTS: usize> Default for Compared<ASPECTS> {
+    fn default() -> Self {
+        Compared {
+            counts: [[0; 3]; ASPECTS],
+            parted: Vec::new(),
+            ledger: Hits::default(),
+        }
+    }
+}
+
+impl<const ASPECTS: usize> Compared<ASPECTS> {
+    fn count(&mut self, names: &[&'static str; ASPECTS], aspect: usize, verdict: Verdict) {
+        let row = &mut self.counts[aspect];
+        row[0] += 1;
+        match verdict {
+            Verdict::BothAccept => row[1] += 1,
+            Verdict::BothRefuse => row[2] += 1,
+            Verdict::Differ(_) => self.parted.push(Outcome {
+                aspect: names[aspect],
+                verdict,
+            }),
+        }
+    }
+
+    /// A line of the ledger applies: its difference must be there.
+    fn tolerated(&mut self, names: &[&'static str; ASPECTS], aspect: usize, line: Line, there: bool) {
+        self.ledger.count(line, there);
+        if !there {
+            let how = format!("the ledger's `{}` did not occur", line.name());
+            self.count(names, aspect, Verdict::Differ(how));
+        }
+    }
 }
 
 /// See [`Outcome`].
@@ -36,4 +83,60 @@ impl Outcome {
             Verdict::BothAccept | Verdict::BothRefuse => None,
         }
     }
+}
+
+/// Aspects of one case that follow from each other, each from those before it: what Decode has wrong is wrong in the words that Remap
+/// rewrites, and where slots differ so do bases.
+const CHAINS: [&[&str]; 7] = [
+    &["header", "decode", "remap", "reads", "ranges", "read check", "calls"],
+    &["descriptor"],
+    &["slots", "sizes slot", "immediates slot", "bases", "group slots"],
+    &["dynamic offsets"],
+    &["version"],
+    &["options"],
+    &bind::ASPECTS,
+];
+
+/// A finding's signature, and one line about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// What makes two findings one.
+    pub signature: String,
+    /// For a person.
+    pub summary: String,
+}
+
+/// The findings of one case, from its outcomes between the subject and each reference.
+///
+/// One fault is one finding: of aspects that follow from each other only the first in which two readers part is one, and where a reference
+/// parts from the subject exactly as one before it did, that one stands for both.
+pub fn findings<'a>(subject: &str, references: impl IntoIterator<Item = (&'a str, &'a [Outcome])>) -> Vec<Found> {
+    let mut known: Vec<&Outcome> = Vec::new();
+    let mut found = Vec::new();
+    for (reference, outcomes) in references {
+        for cause in CHAINS.iter().filter_map(|chain| first_of(chain, outcomes)) {
+            let (Verdict::Differ(how), false) = (&cause.verdict, known.contains(&cause)) else {
+                continue;
+            };
+            known.push(cause);
+            found.extend(cause.signature(subject, reference).map(|signature| Found {
+                signature,
+                summary: format!("{subject} and {reference} part at {}: {how}", cause.aspect),
+            }));
+        }
+    }
+    found
+}
+
+/// The outcome of the chain's first aspect in which the readers part.
+fn first_of<'a>(chain: &[&str], outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
+    let parts = |outcome: &&Outcome| matches!(outcome.verdict, Verdict::Differ(_));
+    let place = |outcome: &Outcome| chain.iter().position(|aspect| *aspect == outcome.aspect);
+    let of_chain = outcomes.iter().filter(parts).filter_map(|outcome| Some((place(outcome)?, outcome)));
+    of_chain.min_by_key(|(place, _)| *place).map(|(_, outcome)| outcome)
+}
+
+/// Whether readers part over the stream itself, so that what an engine does with their words follows from that.
+pub fn parts_streams(outcomes: &[Outcome]) -> bool {
+    first_of(CHAINS[0], outcomes).is_some()
 }

@@ -13,11 +13,14 @@
 use mslmap::Kind;
 use naga::back::msl::{BindSamplerTarget, BindTarget};
 
-use super::Outcome;
+use super::Compared;
 use super::Verdict::{self, BothAccept, BothRefuse, Differ};
 use crate::case::{LayoutCase, Stage};
-use crate::ledger::{Hits, Line};
+use crate::ledger::Line;
 use crate::readers::layouts::{LayoutAnswer, Refusal, StageSlots};
+
+/// The signature of a panic of one of the two.
+pub const PANICKED: &str = "slots: a reader panicked";
 
 /// The parts that are compared, each a row of the report.
 pub const ASPECTS: [&str; 8] = [
@@ -40,104 +43,77 @@ const DYNAMIC_OFFSETS: usize = 5;
 const VERSION: usize = 6;
 const OPTIONS: usize = 7;
 
-/// How a case came out between two readers.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Compared {
-    /// By aspect: comparisons, both accept, both refuse.
-    pub counts: [[u64; 3]; ASPECTS.len()],
-    /// The outcomes in which the two differ.
-    pub parted: Vec<Outcome>,
-    /// The lines of the ledger that applied.
-    pub ledger: Hits,
+/// How a case came out between two readers, by the aspects of [`ASPECTS`].
+pub type SlotsCompared = Compared<{ ASPECTS.len() }>;
+
+fn count(compared: &mut SlotsCompared, aspect: usize, verdict: Verdict) {
+    compared.count(&ASPECTS, aspect, verdict);
 }
 
-impl Compared {
-    fn count(&mut self, aspect: usize, verdict: Verdict) {
-        let row = &mut self.counts[aspect];
-        row[0] += 1;
-        match verdict {
-            BothAccept => row[1] += 1,
-            BothRefuse => row[2] += 1,
-            Differ(_) => self.parted.push(Outcome {
-                aspect: ASPECTS[aspect],
-                verdict,
-            }),
-        }
-    }
+/// Whatever the stage: what is wrong is wrong in most of them.
+fn same(compared: &mut SlotsCompared, aspect: usize, same: bool) {
+    count(compared, aspect, differ(same, || format!("other {}", ASPECTS[aspect])));
+}
 
-    fn same(&mut self, aspect: usize, stage: Stage, same: bool) {
-        let verdict = match same {
-            true => BothAccept,
-            false => Differ(format!("in the {} stage", stage.name())),
-        };
-        self.count(aspect, verdict);
-    }
-
-    /// A line of the ledger applies: its difference must be there.
-    fn tolerated(&mut self, line: Line, there: bool, aspect: usize) {
-        self.ledger.count(line, there);
-        if !there {
-            self.count(aspect, Differ(format!("the ledger's `{}` did not occur", line.name())));
-        }
-    }
+fn tolerate(compared: &mut SlotsCompared, line: Line, there: bool, aspect: usize) {
+    compared.tolerated(&ASPECTS, aspect, line, there);
 }
 
 /// Compares the subject's answer with a reference's.
-pub fn compare(subject: &LayoutAnswer, reference: &LayoutAnswer) -> Compared {
-    let mut compared = Compared::default();
-    for (stage, (a, b)) in Stage::ALL.into_iter().zip(subject.stages.iter().zip(&reference.stages)) {
+pub fn compare(subject: &LayoutAnswer, reference: &LayoutAnswer) -> SlotsCompared {
+    let mut compared = SlotsCompared::default();
+    for (a, b) in subject.stages.iter().zip(&reference.stages) {
         match (a, b) {
             (Ok(a), Ok(b)) => {
-                compare_stage(stage, a, b, &mut compared);
-                compared.same(SIZES, stage, a.sizes_slot == b.sizes_slot);
+                compare_stage(a, b, &mut compared);
+                same(&mut compared, SIZES, a.sizes_slot == b.sizes_slot);
             }
-            (a, b) => compare_refusals(stage, a, b, &mut compared),
+            (a, b) => compare_refusals(a, b, &mut compared),
         }
     }
     compare_rest(subject, reference, &mut compared);
     compared
 }
 
-fn compare_stage(stage: Stage, a: &StageSlots, b: &StageSlots, compared: &mut Compared) {
+fn compare_stage(a: &StageSlots, b: &StageSlots, compared: &mut SlotsCompared) {
     let slots = a.slots == b.slots && a.array_lengths == b.array_lengths;
-    compared.same(SLOTS, stage, slots);
-    compared.same(BASES, stage, a.bases == b.bases);
-    compared.same(IMMEDIATES, stage, a.immediates_slot == b.immediates_slot);
+    same(compared, SLOTS, slots);
+    same(compared, BASES, a.bases == b.bases);
+    same(compared, IMMEDIATES, a.immediates_slot == b.immediates_slot);
 }
 
 fn compare_refusals(
-    stage: Stage,
     a: &Result<StageSlots, Refusal>,
     b: &Result<StageSlots, Refusal>,
-    compared: &mut Compared,
+    compared: &mut SlotsCompared,
 ) {
     let verdict = match (a, b) {
         (Err(a), Err(b)) if a == b => BothRefuse,
         (a, b) => {
             let kind = |answer: &Result<_, Refusal>| answer.as_ref().err().map_or("accept", |refusal| refusal.kind());
-            Differ(format!("{} vs {} in the {} stage", kind(a), kind(b), stage.name()))
+            Differ(format!("{} vs {}", kind(a), kind(b)))
         }
     };
-    compared.count(SLOTS, verdict);
+    count(compared, SLOTS, verdict);
 }
 
-fn compare_rest(subject: &LayoutAnswer, reference: &LayoutAnswer, compared: &mut Compared) {
+fn compare_rest(subject: &LayoutAnswer, reference: &LayoutAnswer, compared: &mut SlotsCompared) {
     // GroupSlots and DynamicOffsets refuse nothing, so they have an answer also for a layout that the constructor refuses; there it is
     // nobody's business.
-    for (at, stage) in Stage::ALL.into_iter().enumerate() {
+    for at in 0..Stage::ALL.len() {
         let both = (&subject.group_slots[at], &reference.group_slots[at]);
         if let (true, (Some(a), Some(b))) = (subject.stages[at].is_ok(), both) {
-            compared.same(GROUP_SLOTS, stage, a == b);
+            same(compared, GROUP_SLOTS, a == b);
         }
     }
     let accepted = subject.stages.iter().any(Result::is_ok);
     if let (true, Some(a), Some(b)) = (accepted, &subject.dynamic_offsets, &reference.dynamic_offsets) {
-        compared.count(DYNAMIC_OFFSETS, differ(a == b, || "in the order of a group's".into()));
+        count(compared, DYNAMIC_OFFSETS, differ(a == b, || "in the order of a group's".into()));
     }
     let (a, b) = (subject.system, reference.system);
-    compared.count(VERSION, differ(a == b, || format!("{a:?} vs {b:?}")));
+    count(compared, VERSION, differ(a == b, || format!("{a:?} vs {b:?}")));
     if let (Some(a), Some(b)) = (subject.options, reference.options) {
-        compared.count(OPTIONS, differ(a == b, || format!("{a:?} vs {b:?}")));
+        count(compared, OPTIONS, differ(a == b, || format!("{a:?} vs {b:?}")));
     }
 }
 
@@ -146,24 +122,24 @@ fn differ(same: bool, how: impl FnOnce() -> String) -> Verdict {
 }
 
 /// Compares the subject's answer with that of wgpu-hal's own function, which checks nothing and always pulls vertices.
-pub fn compare_upstream(case: &LayoutCase, subject: &LayoutAnswer, upstream: &LayoutAnswer) -> Compared {
-    let mut compared = Compared::default();
+pub fn compare_upstream(case: &LayoutCase, subject: &LayoutAnswer, upstream: &LayoutAnswer) -> SlotsCompared {
+    let mut compared = SlotsCompared::default();
     for (at, stage) in Stage::ALL.into_iter().enumerate() {
         match (&subject.stages[at], &upstream.stages[at]) {
             (Ok(a), Ok(b)) => {
-                compare_stage(stage, a, b, &mut compared);
+                compare_stage(a, b, &mut compared);
                 if stage == Stage::Vertex && !case.vertex_pulling && a.sizes_slot.is_none() {
                     let there = b.sizes_slot == Some(buffers_taken(a, subject, at) as u8);
-                    compared.tolerated(Line::VertexSizesSlot, there, SIZES);
+                    tolerate(&mut compared, Line::VertexSizesSlot, there, SIZES);
                 } else {
-                    compared.same(SIZES, stage, a.sizes_slot == b.sizes_slot);
+                    same(&mut compared, SIZES, a.sizes_slot == b.sizes_slot);
                 }
             }
             (Err(refusal), b) => match tolerated(*refusal, case, subject, b, at) {
-                Some((line, there)) => compared.tolerated(line, there, SLOTS),
-                None => compare_refusals(stage, &Err(*refusal), b, &mut compared),
+                Some((line, there)) => tolerate(&mut compared, line, there, SLOTS),
+                None => compare_refusals(&Err(*refusal), b, &mut compared),
             },
-            (a, b) => compare_refusals(stage, a, b, &mut compared),
+            (a, b) => compare_refusals(a, b, &mut compared),
         }
     }
     compare_rest(subject, upstream, &mut compared);

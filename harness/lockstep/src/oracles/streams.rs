@@ -36,10 +36,11 @@ pub fn compare(subject: &StreamAnswer, reference: &StreamAnswer) -> Vec<Outcome>
             reason,
         }))
     };
+    let remap = aspect("remap", &subject.remap, &reference.remap).map(|outcome| name_command(outcome, subject, reference));
     let rows = [
         aspect("header", &header(subject), &header(reference)),
         aspect("decode", &subject.decode, &reference.decode),
-        aspect("remap", &subject.remap, &reference.remap),
+        remap,
         reads(subject, reference),
         aspect("ranges", &subject.ranges, &reference.ranges),
         aspect("read check", &subject.read_check, &reference.read_check),
@@ -56,9 +57,46 @@ fn aspect<T: PartialEq + Debug>(
         (None, None) => return None,
         (Some(Ok(a)), Some(Ok(b))) if a == b => Verdict::BothAccept,
         (Some(Err(a)), Some(Err(b))) if a == b => Verdict::BothRefuse,
+        (Some(a), Some(b)) => Verdict::Differ(parted(a, b)),
         (a, b) => Verdict::Differ(differ(&short(a), &short(b))),
     };
     Some(Outcome { aspect, verdict })
+}
+
+/// What both say at the first place at which they part: of the one that came further, that it accepts what stands there. So it is the
+/// same words whatever stands behind that place.
+fn parted<T>(subject: &Result<T, Refused>, reference: &Result<T, Refused>) -> String {
+    let place = |answer: &Result<T, Refused>| match answer {
+        Ok(_) => u64::MAX,
+        // It is found where the stream ends, though it names the command that opens the pass.
+        Err(refused) if refused.reason == Reason::OpenPass => u64::from(u32::MAX) + 1,
+        Err(refused) => refused.at.into(),
+    };
+    let (a, b) = (place(subject), place(reference));
+    let words = |answer: &Result<T, Refused>, further: bool| match answer {
+        Err(refused) if !further => refusal(refused.op, refused.reason),
+        _ => "accept".into(),
+    };
+    differ(&words(subject, a > b), &words(reference, b > a))
+}
+
+/// Where both readers accept and rewrite otherwise: in which command.
+fn name_command(outcome: Outcome, subject: &StreamAnswer, reference: &StreamAnswer) -> Outcome {
+    let (Some(Ok(starts)), Some(Ok(a)), Some(Ok(b))) = (&subject.decode, &subject.remap, &reference.remap) else {
+        return outcome;
+    };
+    let op = || {
+        let differs = a.iter().zip(b).position(|(a, b)| a != b)? as u32;
+        let command = starts.partition_point(|start| *start <= differs).checked_sub(1)?;
+        Op::from_word(*a.get(starts[command] as usize)?)
+    };
+    match (a == b, op()) {
+        (false, Some(op)) => Outcome {
+            verdict: Verdict::Differ(format!("other words in {op}")),
+            ..outcome
+        },
+        _ => outcome,
+    }
 }
 
 fn reads(subject: &StreamAnswer, reference: &StreamAnswer) -> Option<Outcome> {

@@ -32,6 +32,39 @@ impl NoAnswer {
     }
 }
 
+/// Asks about several cases, and with `calls` about their calls too. A reader that fails over all of them is asked one by one.
+pub fn cases(
+    reader: &mut dyn StreamReader,
+    cases: &[&StreamCase],
+    calls: bool,
+) -> Vec<Result<CaseAnswers, NoAnswer>> {
+    let queries: Vec<Option<CallsQuery>> = cases
+        .iter()
+        .map(|case| CallsQuery::of(case).filter(|_| calls))
+        .collect();
+    let question = Batch {
+        calls: queries.iter().flatten().cloned().collect(),
+        ..Batch::of(cases.iter().copied())
+    };
+    match batch(reader, &question) {
+        Ok(heard) => {
+            let (mut streams, mut descriptors) = (heard.streams.into_iter(), heard.descriptors.into_iter());
+            let mut texts = heard.calls.into_iter();
+            let each = cases.iter().zip(&queries).map(|(case, query)| BatchAnswers {
+                streams: streams.next().into_iter().collect(),
+                descriptors: descriptors.by_ref().take(case.descriptors.len()).collect(),
+                calls: query.iter().filter_map(|_| texts.next()).collect(),
+            });
+            each.map(|heard| take_apart(reader.name(), heard)).collect()
+        }
+        Err(failed) if cases.len() < 2 => vec![Err(failed.into())],
+        Err(_) => {
+            let alone = cases.iter().zip(&queries);
+            alone.map(|(asked, query)| case(reader, asked, query.as_ref())).collect()
+        }
+    }
+}
+
 /// A reader's answers to one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseAnswers {
@@ -73,6 +106,11 @@ pub fn case(
         ..Batch::of([case])
     };
     let heard = batch(reader, &question)?;
+    take_apart(reader.name(), heard)
+}
+
+/// The answers to one case.
+fn take_apart(reader: &str, heard: BatchAnswers) -> Result<CaseAnswers, NoAnswer> {
     let calls = heard.calls.into_iter().next();
     let stream = heard
         .streams
@@ -90,7 +128,7 @@ pub fn case(
             })
         })
         .map_err(|what| NoAnswer::Nonsense {
-            reader: reader.name().to_owned(),
+            reader: reader.to_owned(),
             what,
         })
 }

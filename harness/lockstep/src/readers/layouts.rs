@@ -11,7 +11,7 @@ use naga::back::msl::{BindSamplerTarget, BindTarget};
 use naga::proc::BoundsCheckPolicies;
 
 use crate::case::{LayoutCase, Stage};
-use crate::oracles::slots::{self, Compared};
+use crate::oracles::slots::{self, SlotsCompared};
 
 /// A reader of layouts.
 pub trait LayoutReader: Send {
@@ -23,7 +23,7 @@ pub trait LayoutReader: Send {
     fn answer(&mut self, case: &LayoutCase) -> LayoutAnswer;
 
     /// Holds its answer to a case against the subject's.
-    fn compare(&self, _case: &LayoutCase, subject: &LayoutAnswer, own: &LayoutAnswer) -> Compared {
+    fn compare(&self, _case: &LayoutCase, subject: &LayoutAnswer, own: &LayoutAnswer) -> SlotsCompared {
         slots::compare(subject, own)
     }
 }

@@ -7,7 +7,7 @@ use wgpu_types::BindGroupLayoutEntry;
 
 use super::layouts::{LayoutAnswer, LayoutReader, Refusal, StageSlots, SystemFacts};
 use crate::case::{LayoutCase, Platform, System};
-use crate::oracles::slots::{self, Compared};
+use crate::oracles::slots::{self, SlotsCompared};
 use crate::panics::caught;
 
 /// Its name in reports.
@@ -42,7 +42,7 @@ impl LayoutReader for SlotUpstream {
         }
     }
 
-    fn compare(&self, case: &LayoutCase, subject: &LayoutAnswer, own: &LayoutAnswer) -> Compared {
+    fn compare(&self, case: &LayoutCase, subject: &LayoutAnswer, own: &LayoutAnswer) -> SlotsCompared {
         slots::compare_upstream(case, subject, own)
     }
 }

@@ -70,6 +70,12 @@ pub const WIDER_ACCESS: &str = "more access than the layout gives";
 /// an array of buffers, asks for the length of an array in the struct's place, and fails ("module should not have validated").
 pub const UNSIZED_BUFFERS: &str = "an array of buffers without a length, which naga 30.0.2 cannot restrict";
 
+/// The signature of a panic, naga's or the oracle's.
+pub const PANICKED: &str = "msl: a panic";
+
+/// The signature of a shader that naga does not take: a finding of the generators alone.
+pub const NO_SHADER: &str = "msl: naga refuses the WGSL";
+
 /// The reason under which a resource is refused that the layout lacks for the stage.
 const LACKING: &str = "a used resource that the layout lacks";
 
@@ -166,8 +172,9 @@ impl Problem {
     /// The signature of the finding that it is.
     pub fn signature(&self) -> String {
         match self.property {
-            8 => format!("msl: another text than wgpu-hal's in a {} shader", self.stage.name()),
-            property => format!("msl: property {property} in a {} shader", self.stage.name()),
+            8 => "msl: another text than wgpu-hal's".into(),
+            0 if self.entry_point.is_empty() => NO_SHADER.into(),
+            property => format!("msl: property {property}"),
         }
     }
 }
