@@ -97,6 +97,18 @@ const HARMLESS = new Set([
  * @typedef {{ row: Row, uses: import("./record_layouts.js").Use[][] }} Group
  */
 
+/**
+ * Which adapter it is, in WebGPU's four words, of which an engine leaves those empty that it does not tell.
+ * @typedef {{ vendor: string, architecture: string, device: string, description: string }} AdapterInfo
+ *
+ * @param {any} adapter
+ * @returns {AdapterInfo}
+ */
+export function adapterInfo({ info }) {
+  const { vendor = "", architecture = "", device = "", description = "" } = info ?? {};
+  return { vendor, architecture, device, description };
+}
+
 /** @param {number} value */
 function u64(value) {
   return [value % 2 ** 32, Math.floor(value / 2 ** 32)];
@@ -202,6 +214,8 @@ export class Recorder {
   #notCarried = new Map();
   /** @type {{ requiredFeatures: string[], requiredLimits: Record<string, number> } | null} */
   #device = null;
+  /** The adapter that gave the device. @type {AdapterInfo | null} */
+  #adapter = null;
   #submits = 0;
   #nextId = 1;
 
@@ -291,14 +305,17 @@ export class Recorder {
   /** @param {any} adapter */
   #watchAdapter(adapter) {
     this.#patch(adapter, "GPUAdapter", {
-      requestDevice: ([descriptor], promise) => this.#later(promise, (device) => this.#watchDevice(device, descriptor)),
+      requestDevice: ([descriptor], promise) => {
+        this.#later(promise, (device) => this.#watchDevice(adapter, device, descriptor));
+      },
       requestAdapterInfo: () => {},
     });
   }
 
-  /** @param {any} device @param {any} descriptor */
-  #watchDevice(device, { requiredFeatures = [], requiredLimits = {} } = {}) {
+  /** @param {any} adapter @param {any} device @param {any} descriptor */
+  #watchDevice(adapter, device, { requiredFeatures = [], requiredLimits = {} } = {}) {
     if (this.#device !== null) throw new NotCarried("a second device");
+    this.#adapter = adapterInfo(adapter);
     const limits = Object.entries(requiredLimits).filter(([, value]) => value !== undefined);
     this.#device = {
       requiredFeatures: Array.from(requiredFeatures, String),
@@ -868,6 +885,7 @@ export class Recorder {
       recording: RECORDING_VERSION,
       wire: 4,
       program,
+      adapter: this.#adapter,
       device: this.#device,
       objects: "objects.json",
       counts: {

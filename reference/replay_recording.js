@@ -4,19 +4,20 @@
  *     deno run --allow-all replay_recording.js DIR [deno | dawn | dawn-null]
  *
  * `deno` is deno's own WebGPU, `dawn` Dawn on Vulkan, `dawn-null` Dawn with no driver, which validates everything and whose
- * reads are not compared. One line for each difference, and a line of JSON at the end. Exit status: 0 when all is equal,
- * 1 when something differs or is refused, 2 for wrong arguments or a missing file.
+ * reads are not compared. One line for each refusal and each difference, and a line of JSON at the end. Exit status: 0 when
+ * all is equal, 1 when something is refused, or differs on the driver that recorded, 2 for wrong arguments or a missing file.
  */
 
 import { createRequire } from "node:module";
 import { decode, listReads, makeObjects, parseBlob, replay } from "./replay.js";
-import { objectRow, RECORDING_VERSION } from "./record.js";
+import { adapterInfo, objectRow, RECORDING_VERSION } from "./record.js";
 
 /**
  * A recording, its files by name.
  * @typedef {(name: string) => Uint8Array} Files
  *
- * @typedef {{ streams: number, commands: number, reads: number, compared: number, differences: string[] }} Outcome
+ * `refused` and `differences` are lines for a person; each begins with the object's id or the stream's file.
+ * @typedef {{ streams: number, commands: number, reads: number, compared: number, refused: string[], differences: string[] }} Outcome
  */
 
 const MODE_READ = 1;
@@ -64,20 +65,20 @@ class Replay {
     /** @type {import("./replay.js").Table} */
     this.table = new Map();
     /** @type {Outcome} */
-    this.outcome = { streams: 0, commands: 0, reads: 0, compared: 0, differences: [] };
+    this.outcome = { streams: 0, commands: 0, reads: 0, compared: 0, refused: [], differences: [] };
   }
 
   /** @param {string} line */
-  differ(line) {
-    this.outcome.differences.push(line);
+  refuse(line) {
+    this.outcome.refused.push(line);
   }
 
-  /** Whatever the device refuses in between is a difference. @param {string} where @param {() => void} work */
+  /** What the device refuses in between. @param {string} where @param {() => void} work */
   async checked(where, work) {
     this.device.pushErrorScope("validation");
     work();
     const error = await this.device.popErrorScope();
-    if (error !== null) this.differ(`${where}: ${error.message}`);
+    if (error !== null) this.refuse(`${where}: ${error.message}`);
   }
 
   /** @param {any[]} objects */
@@ -85,12 +86,12 @@ class Replay {
     for (const object of objects) {
       const row = objectRow(object);
       if (row === null) {
-        this.differ(`object ${object.id}: too-many`);
+        this.refuse(`object ${object.id}: too-many`);
         continue;
       }
       await this.checked(`object ${object.id} (${object.kind})`, () => {
         const { refused } = makeObjects(this.device, [row], this.table);
-        for (const { reason, error } of refused) this.differ(`object ${object.id}: ${reason} ${error ?? ""}`);
+        for (const { reason, error } of refused) this.refuse(`object ${object.id}: ${reason} ${error ?? ""}`);
       });
     }
   }
@@ -98,12 +99,12 @@ class Replay {
   /** @param {any} stream */
   async play({ blob: name, copies = [], reads }) {
     const blob = parseBlob(this.files(name));
-    if (blob.reason !== null) return this.differ(`${name}: ${blob.reason}`);
+    if (blob.reason !== null) return this.refuse(`${name}: ${blob.reason}`);
     const { words, data } = blob;
     await this.checked(name, () => {
       const { refusal, stop } = replay(this.device, this.table, words, data);
-      if (refusal !== null) this.differ(`${name}: ${refusal.reason} at word ${refusal.word}`);
-      if (stop !== null) this.differ(`${name}: ${stop.reason} at word ${stop.word} ${stop.error ?? ""}`);
+      if (refusal !== null) this.refuse(`${name}: ${refusal.reason} at word ${refusal.word}`);
+      if (stop !== null) this.refuse(`${name}: ${stop.reason} at word ${stop.word} ${stop.error ?? ""}`);
       makeCopies(this.device, this.table, copies);
     });
     const { starts } = decode(words, data.length);
@@ -120,7 +121,11 @@ class Replay {
     if (!this.compares) return;
     this.outcome.compared += size;
     const at = firstDifference(bytes, seen.subarray(windowOffset, windowOffset + size));
-    if (at >= 0) this.differ(`${name}: buffer ${id} differs from what the program read, from byte ${offset + at}`);
+    if (at >= 0) {
+      this.outcome.differences.push(
+        `${name}: buffer ${id} differs from what the program read, from byte ${offset + at}`,
+      );
+    }
   }
 }
 
@@ -135,12 +140,23 @@ export async function replayRecording(device, files, compares = true) {
   const manifest = parse(files("recording.json"));
   const replaying = new Replay(device, files, compares);
   if (manifest.recording !== RECORDING_VERSION) {
-    replaying.differ(`recording.json: version ${manifest.recording}, not ${RECORDING_VERSION}`);
+    replaying.refuse(`recording.json: version ${manifest.recording}, not ${RECORDING_VERSION}`);
     return replaying.outcome;
   }
   await replaying.makeTable(parse(files(manifest.objects)));
   for (const stream of manifest.streams) await replaying.play(stream);
   return replaying.outcome;
+}
+
+/**
+ * Whether the adapter is the one that recorded, as far as its words tell.
+ * @param {any} adapter
+ * @param {import("./record.js").AdapterInfo | null} recorded the manifest's
+ */
+export function isSameAdapter(adapter, recorded) {
+  const here = Object.entries(adapterInfo(adapter));
+  return here.some(([, word]) => word !== "") &&
+    here.every(([name, word]) => recorded?.[/** @type {"vendor"} */ (name)] === word);
 }
 
 /** Kept, since Dawn ends with the last use of it. @type {any} */
@@ -155,7 +171,7 @@ export function gpuOf(engine) {
 }
 
 /**
- * What the program asked of its device, as far as this adapter has it; what it lacks is said. Most programs ask for all
+ * What the program asked of its device, as far as this adapter has it, and what it lacks. Most programs ask for all
  * that their own adapter has and need less.
  * @param {any} adapter
  * @param {{ requiredFeatures: string[], requiredLimits: Record<string, number> }} device the manifest's
@@ -168,9 +184,8 @@ function granted(adapter, { requiredFeatures, requiredLimits }) {
     if (best !== value) lacking.push(`${name} of ${value} (has ${has})`);
     return [name, has === undefined ? undefined : best];
   }).filter(([, value]) => value !== undefined);
-  if (lacking.length > 0) console.error(`replay: the adapter lacks ${lacking.join(", ")}`);
   const features = requiredFeatures.filter((name) => adapter.features.has(name));
-  return { requiredFeatures: features, requiredLimits: Object.fromEntries(limits) };
+  return { lacking, descriptor: { requiredFeatures: features, requiredLimits: Object.fromEntries(limits) } };
 }
 
 /** @param {string} line @returns {never} */
@@ -192,16 +207,21 @@ async function main() {
       return fail(`${folder}/${name}: ${error instanceof Error ? error.message : error}`);
     }
   };
-  const { device: asked } = parse(files("recording.json"));
+  const { adapter: recorded, device: asked } = parse(files("recording.json"));
   gpu = gpuOf(engine);
   const adapter = await gpu.requestAdapter();
   if (adapter === null) fail(`${engine} finds no adapter; install a Vulkan driver`);
-  const device = await adapter.requestDevice(granted(adapter, asked));
+  const { lacking, descriptor } = granted(adapter, asked ?? { requiredFeatures: [], requiredLimits: {} });
+  if (lacking.length > 0) console.error(`replay: the adapter lacks ${lacking.join(", ")}`);
+  const device = await adapter.requestDevice(descriptor);
+  const sameDriver = isSameAdapter(adapter, recorded);
   const outcome = await replayRecording(device, files, engine !== "dawn-null");
-  for (const line of outcome.differences) console.error(`replay: ${line}`);
-  console.log(JSON.stringify({ engine, ...outcome, differences: outcome.differences.length }));
+  for (const line of outcome.refused) console.error(`replay: ${line}`);
+  const elsewhere = sameDriver ? "" : " (it was recorded on another driver, which may round otherwise)";
+  for (const line of outcome.differences) console.error(`replay: ${line}${elsewhere}`);
+  console.log(JSON.stringify({ engine, adapter: adapterInfo(adapter), sameDriver, lacking, ...outcome }));
   device.destroy();
-  Deno.exit(outcome.differences.length === 0 ? 0 : 1);
+  Deno.exit(outcome.refused.length === 0 && (outcome.differences.length === 0 || !sameDriver) ? 0 : 1);
 }
 
 if (import.meta.main) await main();
