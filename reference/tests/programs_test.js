@@ -100,13 +100,3 @@ tests("luma.js", ({ colors }) => assert.ok(colors > 5, `${colors} colors`), {
     "createSampler.type": 1,
   },
 });
-
-Deno.test("a folder that is no recording is refused in one line", async () => {
-  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-all", "--node-modules-dir=manual", "replay_recording.js", "nonexistent"],
-    cwd: REFERENCE,
-  }).output();
-  const said = new TextDecoder().decode(stderr);
-  assert.match(said, /^replay: nonexistent\/recording\.json: [^\n]+\n$/);
-  assert.equal(code, 2);
-});

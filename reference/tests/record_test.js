@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { parseBlob } from "../replay.js";
 import { KIND_NAMES, Recorder } from "../record.js";
+import { readRecording } from "../recording.js";
 import { replayRecording } from "../replay_recording.js";
 import { automaticEntries, computeStages, renderStages } from "../record_layouts.js";
 import { f32, u64, words } from "./helpers.js";
@@ -22,7 +23,7 @@ const TEXTURE_BINDING = 4;
 const RENDER_ATTACHMENT = 16;
 const NO_STRIDE = 0xffffffff;
 
-/** @typedef {import("../replay_recording.js").Files} Files */
+/** @typedef {import("../recording.js").Files} Files */
 
 /** A gpu that no other recorder watches. */
 function freshGpu() {
@@ -815,7 +816,7 @@ async function wholeProgram(device) {
 /** @param {Files} files */
 async function replayed(files) {
   const device = await (await navigator.gpu.requestAdapter())?.requestDevice();
-  const outcome = await replayRecording(device, files);
+  const outcome = await replayRecording(device, readRecording(files));
   device?.destroy();
   return outcome;
 }
