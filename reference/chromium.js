@@ -8,7 +8,11 @@ import { createRequire } from "node:module";
 const PROGRAMS = ["chromium", "chromium-browser", "google-chrome"];
 const ARGUMENTS = [
   ...["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"],
-  ...["--disable-sync", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"],
+  "--disable-sync",
+  // WebGPU on SwiftShader. The page's own pictures go by Vulkan too: Chromium 156 loses the WebGPU device of a page that
+  // shows a "webgpu" canvas otherwise.
+  ...["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"],
+  ...["--enable-features=Vulkan", "--use-vulkan=swiftshader", "--use-angle=vulkan"],
 ];
 
 /** The browser's program on the PATH, null where there is none. */

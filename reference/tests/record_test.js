@@ -689,6 +689,49 @@ Deno.test("an automatic layout is written out from the program's bind groups and
   assert.deepEqual(json(files, "recording.json").notCarried, {});
 });
 
+Deno.test("files asked for in the middle change nothing of what comes after", async () => {
+  const program =
+    (/** @type {boolean} */ inTheMiddle) => (/** @type {any} */ device, /** @type {Recorder} */ recorder) => {
+      const look = () => inTheMiddle && recorder.files({ name: "test" });
+      const module = device.createShaderModule({ code: SHADER });
+      const pipeline = device.createComputePipeline({ layout: "auto", compute: { module, entryPoint: "main" } });
+      const layout = pipeline.getBindGroupLayout(0);
+      look();
+      const entries = [{ binding: 0, resource: { buffer: buffer(device, STORAGE) } }];
+      device.createBindGroup({ layout, entries });
+      device.queue.submit([]);
+      look();
+      device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
+      device.queue.submit([]);
+    };
+  const [seldom, often] = [await record(program(false)), await record(program(true))];
+  assert.deepEqual(rows(seldom).map((/** @type {any[]} */ [, kind, refs]) => [kind, refs]), [
+    ["shader module", []],
+    ["bind group layout", []],
+    ["pipeline layout", [3]],
+    ["compute pipeline", [7, 1]],
+    ["buffer", []],
+    ["bind group", [3, 4]],
+    ["bind group", [3, 4]],
+  ]);
+  // The layout's row was made earlier.
+  const withoutIds = (/** @type {Files} */ files) =>
+    rows(files).map((/** @type {any[]} */ [, kind, refs, body]) => [kind, refs.length, body]);
+  assert.deepEqual(withoutIds(often), withoutIds(seldom));
+  assert.deepEqual(json(often, "recording.json"), json(seldom, "recording.json"));
+});
+
+Deno.test("what is recorded so far", async () => {
+  await record((device, recorder) => {
+    assert.deepEqual(recorder.progress, { submits: 0, objects: 0, bytes: 0 });
+    const target = buffer(device, COPY_DST);
+    device.queue.writeBuffer(target, 0, Uint8Array.of(1, 2, 3, 4));
+    device.queue.submit([]);
+    // WriteBuffer has 6 words and 4 bytes of data, Submit 1 word.
+    assert.deepEqual(recorder.progress, { submits: 1, objects: 1, bytes: 4 * 7 + 4 });
+  });
+});
+
 Deno.test("a pipeline's own layout is what getBindGroupLayout gives", async () => {
   const files = await record((device) => {
     const module = device.createShaderModule({ code: SHADER });
