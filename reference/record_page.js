@@ -29,10 +29,11 @@ function watchPage() {
   }
 }
 
-/** The page's own name, for files. */
+/** The page's own name, for files: the last of its path that says something, else its host. */
 function pageName() {
-  const last = decodeURIComponent(location.pathname).split("/").findLast((part) => part !== "") ?? location.hostname;
-  return last.replace(/\.html?$/, "").replace(/[^\w.-]+/g, "-").slice(0, 60) || "page";
+  const parts = decodeURIComponent(location.pathname).split("/").filter((part) => !/^(index\.\w+)?$/.test(part));
+  const name = (parts.at(-1) ?? location.hostname).replace(/\.html?$/, "");
+  return name.replace(/[^\w.-]+/g, "-").slice(0, 60) || "page";
 }
 
 /** Downloads what is recorded so far: a folder of files in one archive. Gives the archive's name and length in bytes. */
@@ -56,7 +57,7 @@ export function download() {
 const STYLE = `
   :host { all: initial; position: fixed; right: 12px; bottom: 12px; z-index: 2147483647; color-scheme: light dark; }
   section {
-    box-sizing: border-box; max-width: min(24rem, calc(100vw - 24px)); padding: 6px 8px; border-radius: 6px;
+    box-sizing: border-box; max-width: min(28rem, calc(100vw - 24px)); padding: 6px 8px; border-radius: 6px;
     font: 13px/1.4 system-ui, sans-serif; font-variant-numeric: tabular-nums;
     color: light-dark(#1b1b1b, #f2f2f2); background: light-dark(#fff, #1e1e1e); border: 1px solid light-dark(#767676, #8c8c8c);
   }

@@ -95,18 +95,18 @@ Deno.test("a page's recording is downloaded by a click and replays with the page
       await page.getByText(DONE).waitFor();
       await panel.getByText(/^Recording: 16 submits, \d+ objects, \d+\.\d kB$/).waitFor();
       const name = await downloaded(page, `${folder}/recording.tar`, () => panel.getByRole(...DOWNLOAD).click());
-      assert.equal(name, "recording-index.tar");
-      await panel.getByRole("status").getByText(/^Downloaded recording-index\.tar, \d+\.\d kB$/).waitFor();
+      assert.equal(name, "recording-page.tar");
+      await panel.getByRole("status").getByText(/^Downloaded recording-page\.tar, \d+\.\d kB$/).waitFor();
     });
     assert.deepEqual(await replay(`${folder}/recording.tar`), { ...REPLAYED, compared: 2 * 64 * 64 * 4 });
     assert.deepEqual(await replay(`${folder}/recording.tar`, "dawn-null"), { ...REPLAYED, compared: 0 });
     await run(folder, "tar", "xf", "recording.tar");
     const { program, adapter, notCarried } = JSON.parse(
-      Deno.readTextFileSync(`${folder}/recording-index/recording.json`),
+      Deno.readTextFileSync(`${folder}/recording-page/recording.json`),
     );
-    assert.deepEqual([program, adapter.architecture], [{ name: "index", args: [] }, "swiftshader"]);
+    assert.deepEqual([program, adapter.architecture], [{ name: "page", args: [] }, "swiftshader"]);
     assert.deepEqual(notCarried, { "GPUCommandEncoder.copyTextureToBuffer": 1 });
-    assert.deepEqual(await replay(`${folder}/recording-index`), { ...REPLAYED, compared: 2 * 64 * 64 * 4 });
+    assert.deepEqual(await replay(`${folder}/recording-page`), { ...REPLAYED, compared: 2 * 64 * 64 * 4 });
   });
 });
 

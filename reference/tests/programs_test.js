@@ -100,3 +100,19 @@ tests("luma.js", ({ colors }) => assert.ok(colors > 5, `${colors} colors`), {
     "createSampler.type": 1,
   },
 });
+
+tests("luma_video.js", ({ colors }) => assert.ok(colors > 20, `${colors} colors`), {
+  bytes: 64 * 256,
+  kinds: [
+    ...["bind group", "bind group layout", "buffer", "pipeline layout", "render pipeline", "sampler", "shader module"],
+    ...["texture", "texture view"],
+  ],
+  notCarried: {
+    "GPUCommandEncoder.copyTextureToBuffer": 1,
+    "GPURenderPassEncoder.popDebugGroup": 6,
+    "GPURenderPassEncoder.pushDebugGroup": 6,
+    "createSampler._isHandleBorrowed": 1,
+    "createSampler.id": 1,
+    "createSampler.type": 1,
+  },
+});

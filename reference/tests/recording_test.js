@@ -364,3 +364,20 @@ Deno.test("the command says one line and ends with 2", async () => {
     assert.equal(code, 2);
   });
 });
+
+const RECORDINGS = new URL("../../corpus/recordings/", import.meta.url).pathname;
+for (const name of ["browser", "compute-heavy", "render-heavy", "upload-heavy"]) {
+  Deno.test(`the corpus's recording ${name} is small and replays`, async () => {
+    const files = Array.from(
+      Deno.readDirSync(`${RECORDINGS}${name}`),
+      ({ name: file }) => `${RECORDINGS}${name}/${file}`,
+    );
+    const size = files.reduce((sum, file) => sum + Deno.statSync(file).size, 0);
+    assert.ok(size < 200_000, `${size} bytes`);
+    for (const engine of ["deno", "dawn-null"]) {
+      const { code, printed, said } = await replay(`${RECORDINGS}${name}`, engine);
+      assert.equal(code, 0, said);
+      assert.deepEqual(JSON.parse(printed).refused, []);
+    }
+  });
+}
