@@ -97,6 +97,18 @@ const HARMLESS = new Set([
  * @typedef {{ row: Row, uses: import("./record_layouts.js").Use[][] }} Group
  */
 
+/**
+ * Which adapter it is, in WebGPU's four words, of which an engine leaves those empty that it does not tell.
+ * @typedef {{ vendor: string, architecture: string, device: string, description: string }} AdapterInfo
+ *
+ * @param {any} adapter
+ * @returns {AdapterInfo}
+ */
+export function adapterInfo({ info }) {
+  const { vendor = "", architecture = "", device = "", description = "" } = info ?? {};
+  return { vendor, architecture, device, description };
+}
+
 /** @param {number} value */
 function u64(value) {
   return [value % 2 ** 32, Math.floor(value / 2 ** 32)];
@@ -202,6 +214,8 @@ export class Recorder {
   #notCarried = new Map();
   /** @type {{ requiredFeatures: string[], requiredLimits: Record<string, number> } | null} */
   #device = null;
+  /** The adapter that gave the device. @type {AdapterInfo | null} */
+  #adapter = null;
   #submits = 0;
   #nextId = 1;
 
@@ -230,6 +244,15 @@ export class Recorder {
     return this.#notCarried;
   }
 
+  /** How much is recorded so far: calls of `queue.submit`, objects, bytes of all streams and reads. */
+  get progress() {
+    const bytes = this.#streams.reduce(
+      (sum, { words, dataLength, windowLength }) => sum + 4 * words.length + dataLength + windowLength,
+      0,
+    );
+    return { submits: this.#submits, objects: this.#rows.size, bytes };
+  }
+
   // -------------------------------------------------------------------------------------------------------------
   // Watching
   // -------------------------------------------------------------------------------------------------------------
@@ -247,12 +270,17 @@ export class Recorder {
     }
   }
 
-  /** Runs what notes something; what is not carried is counted. The program goes on, whatever it is. @param {() => void} note */
+  /**
+   * Runs what notes something, and gives whether it could; what is not carried is counted. The program goes on, whatever it is.
+   * @param {() => void} note
+   */
   #attempt(note) {
     try {
       note();
+      return true;
     } catch (error) {
       this.#lose(error instanceof NotCarried ? error.message : `what the recorder cannot read: ${error}`);
+      return false;
     }
   }
 
@@ -291,14 +319,17 @@ export class Recorder {
   /** @param {any} adapter */
   #watchAdapter(adapter) {
     this.#patch(adapter, "GPUAdapter", {
-      requestDevice: ([descriptor], promise) => this.#later(promise, (device) => this.#watchDevice(device, descriptor)),
+      requestDevice: ([descriptor], promise) => {
+        this.#later(promise, (device) => this.#watchDevice(adapter, device, descriptor));
+      },
       requestAdapterInfo: () => {},
     });
   }
 
-  /** @param {any} device @param {any} descriptor */
-  #watchDevice(device, { requiredFeatures = [], requiredLimits = {} } = {}) {
+  /** @param {any} adapter @param {any} device @param {any} descriptor */
+  #watchDevice(adapter, device, { requiredFeatures = [], requiredLimits = {} } = {}) {
     if (this.#device !== null) throw new NotCarried("a second device");
+    this.#adapter = adapterInfo(adapter);
     const limits = Object.entries(requiredLimits).filter(([, value]) => value !== undefined);
     this.#device = {
       requiredFeatures: Array.from(requiredFeatures, String),
@@ -451,9 +482,10 @@ export class Recorder {
   /** @param {any} pipeline @param {number} kind @param {number[]} refs @param {any} body */
   #addPipeline(pipeline, kind, refs, body) {
     const row = this.#add(pipeline, kind, refs, body);
+    const automatic = refs[0] === 0;
     this.#patch(pipeline, "GPUPipeline", {
       getBindGroupLayout: ([index], layout) => {
-        const id = refs[0] === 0 ? this.#group(row, index).row.id : this.#rows.get(refs[0])?.refs[index];
+        const id = automatic ? this.#group(row, index).row.id : this.#rows.get(refs[0])?.refs[index];
         if (id === undefined || id === 0) throw new NotCarried("the layout of a group that a pipeline does not have");
         this.#ids.set(layout, id);
       },
@@ -472,13 +504,14 @@ export class Recorder {
     return group;
   }
 
-  /** Writes out the automatic layouts that the program has made bind groups for. */
+  /** Writes out the automatic layouts that the program has made bind groups for so far. */
   #writeLayouts() {
     for (const [pipeline, groups] of this.#automatic) {
       const used = [...groups.keys()].filter((index) => (groups.get(index)?.uses.length ?? 0) > 0);
-      if (used.length > 0) this.#attempt(() => this.#writeLayout(pipeline, used));
+      const written = used.length === 0 || this.#attempt(() => this.#writeLayout(pipeline, used));
+      // Named once, however often the files are asked for.
+      if (!written) this.#automatic.delete(pipeline);
     }
-    this.#automatic.clear();
   }
 
   /** @param {Row} pipeline @param {number[]} used */
@@ -494,7 +527,9 @@ export class Recorder {
       row.body.entries = automaticEntries(stages, index, uses);
       refs.push(row.id);
     }
-    pipeline.refs[0] = this.#row(KIND.pipelineLayout, refs, {}).id;
+    const layout = this.#rows.get(pipeline.refs[0]) ?? this.#row(KIND.pipelineLayout, refs, {});
+    layout.refs = refs;
+    pipeline.refs[0] = layout.id;
   }
 
   /** The rows in an order in which a reference stands after what it names. */
@@ -868,6 +903,7 @@ export class Recorder {
       recording: RECORDING_VERSION,
       wire: 4,
       program,
+      adapter: this.#adapter,
       device: this.#device,
       objects: "objects.json",
       counts: {

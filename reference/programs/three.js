@@ -1,6 +1,6 @@
 /**
  * three.js's WebGPURenderer: a lit scene over several frames on a canvas, and one frame into a render target. Prints what
- * was drawn, in short, as JSON.
+ * was drawn, in short, as JSON. Its arguments are the number of frames, 4, and how many more boxes stand about, 0.
  */
 
 import { makeCanvas, summary } from "./canvas.js";
@@ -11,6 +11,7 @@ const THREE = await import(
   new URL("../../.lockstep/npm/node_modules/three/build/three.webgpu.js", import.meta.url).href
 );
 
+const [FRAMES = 4, MORE = 0] = Deno.args.map(Number);
 const SIZE = 64;
 const { canvas, read } = makeCanvas(SIZE, SIZE);
 const renderer = new THREE.WebGPURenderer({ canvas, antialias: true });
@@ -35,8 +36,14 @@ ball.position.set(-0.8, 0.5, 0.5);
 const bundle = new THREE.BundleGroup();
 bundle.add(ball);
 scene.add(box, bundle);
+for (let i = 0; i < MORE; i++) {
+  const small = new THREE.Mesh(box.geometry, i % 2 === 0 ? box.material : ball.material);
+  small.position.set(Math.sin(i) * 1.5, Math.cos(i * 3) * 1.5, (i % 7) / 3 - 1);
+  small.scale.setScalar(0.2);
+  scene.add(small);
+}
 
-for (let frame = 0; frame < 4; frame++) {
+for (let frame = 0; frame < FRAMES; frame++) {
   box.rotation.set(0.1 * frame, 0.3 * frame, 0);
   renderer.render(scene, camera);
 }

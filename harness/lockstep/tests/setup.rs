@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstep::cli::{doctor, test};
-use lockstep::setup::{Environment, Limits, Parts, vulkan};
+use lockstep::setup::{Environment, Limits, Parts, chromium, vulkan};
 use rstest::rstest;
 
 const DENO: &str = "node_modules/@deno/linux-x64-glibc/deno";
@@ -33,6 +33,7 @@ echo "$*" >> "$here/apt-calls"
 case "$*" in
 *update) touch "$here/lists" ;;
 *download-only*) [ -e "$here/lists" ] || { echo "E: Unable to locate package libvulkan1"; exit 100; } ;;
+*no-download*chromium) touch "$here/chromium" ;;
 *no-download*) mkdir -p "$here/../lib" "$here/../icd.d"; touch "$here/../lib/libvulkan.so.1" "$here/../icd.d/lvp.json" ;;
 esac
 "#;
@@ -419,6 +420,59 @@ fn metal_and_dx12_need_no_vulkan(#[case] os: &'static str, #[case] there: bool) 
 }
 
 #[test]
+fn root_gets_chromium_from_apt_and_once() {
+    let mut machine = Machine::new().with("apt-get", GOOD_APT);
+    machine.environment.privileged = true;
+    let program = machine.folder.path().join("bin/chromium");
+    assert!(!machine.environment.bring(&mut |_| ()).missing().is_empty());
+    assert!(!program.exists(), "only the tests of pages need it");
+    for _ in 0..2 {
+        assert_eq!(chromium::bring(&machine.environment, &mut |_| ()), Ok(program.clone()));
+    }
+    assert_eq!(machine.calls("apt").len(), 4, "download, update, download, install");
+}
+
+#[rstest]
+#[case::not_root(false, false, Some(GOOD_APT), "run `sudo apt-get install chromium`")]
+#[case::offline(true, true, Some(GOOD_APT), "run `apt-get update` and `apt-get install chromium`")]
+#[case::no_apt(true, false, None, "install Chromium so that `chromium` is on the PATH")]
+#[case::apt_fails(
+    true,
+    false,
+    Some("echo E: no network; exit 100"),
+    "`apt-get update` failed: E: no network; run"
+)]
+fn without_chromium_one_line_says_what_to_do(
+    #[case] root: bool,
+    #[case] offline: bool,
+    #[case] apt: Option<&str>,
+    #[case] expected: &str,
+) {
+    let mut machine = Machine::new();
+    machine.environment.privileged = root;
+    machine.environment.offline = offline;
+    if let Some(script) = apt {
+        machine = machine.with("apt-get", script);
+    }
+    let line = chromium::bring(&machine.environment, &mut |_| ())
+        .unwrap_err()
+        .to_string();
+    assert!(line.starts_with("Chromium is missing: "), "{line}");
+    assert!(line.contains(expected) && !line.contains('\n'), "{line}");
+}
+
+#[rstest]
+#[case("chromium-browser")]
+#[case("google-chrome")]
+fn a_chromium_of_another_name_will_do(#[case] name: &str) {
+    let machine = Machine::new().with(name, "");
+    assert_eq!(
+        chromium::look(&machine.environment),
+        Ok(machine.folder.path().join("bin").join(name))
+    );
+}
+
+#[test]
 fn a_platform_that_npm_does_not_know_is_named() {
     let mut machine = Machine::new().with("npm", GOOD_NPM);
     machine.environment.arch = "riscv64";
@@ -450,7 +504,16 @@ fn doctor_prints_a_row_for_each_part() {
     let mut out = Vec::new();
     let status = doctor::run(&mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
-    for name in ["rustc", "npm", "deno", "Dawn", "Vulkan", "cargo-fuzz", "wgpu-hal"] {
+    for name in [
+        "rustc",
+        "npm",
+        "deno",
+        "Dawn",
+        "Vulkan",
+        "Chromium",
+        "cargo-fuzz",
+        "wgpu-hal",
+    ] {
         assert!(text.lines().any(|line| line.starts_with(name)), "{name} in {text}");
     }
     let release = slot_upstream::UPSTREAMS[0].version;
@@ -484,7 +547,7 @@ fn test_lists_its_steps_and_knows_no_other() {
         .unwrap(),
         0
     );
-    assert_eq!(String::from_utf8(out).unwrap().lines().count(), 10);
+    assert_eq!(String::from_utf8(out).unwrap().lines().count(), 11);
     let unknown = test::Args {
         list: false,
         only: vec!["tset".into()],

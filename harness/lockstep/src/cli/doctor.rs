@@ -8,7 +8,7 @@ use std::process::Command;
 
 use super::{BAD, CLEAN};
 use crate::gpu::engine::{self, EngineId};
-use crate::setup::{BRING, Environment, Missing, Parts, deno, process, vulkan};
+use crate::setup::{BRING, Environment, Missing, Parts, chromium, deno, process, vulkan};
 
 /// One line of the table.
 struct Row {
@@ -208,6 +208,7 @@ fn part_rows(environment: &Environment, parts: &Parts) -> Vec<Row> {
         part_row("deno", parts.deno.as_ref().map(|file| versioned("deno", file))),
         part_row("Dawn", parts.dawn.as_ref().map(|file| versioned("webgpu", file))),
         part_row("Vulkan", parts.vulkan.as_ref().map(|()| vulkan)),
+        part_row("Chromium", chromium::look(environment).as_ref().map(|file| path(file))),
     ]
 }
 

@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 
 use super::doctor::{self, PROGRAMS};
 use super::{BAD, CLEAN, FOUND};
-use crate::setup::{Environment, Parts, deno_command, process};
+use crate::setup::{Environment, Missing, Parts, chromium, deno_command, process};
 
 /// What the command line says.
 #[derive(Debug, Default, clap::Args)]
@@ -42,13 +42,15 @@ enum Runs {
     CargoWithParts,
     /// deno, in `reference/`.
     Deno,
+    /// The same, with Chromium.
+    DenoWithChromium,
 }
 
-use Runs::{Cargo, CargoWith, CargoWithParts, Deno, Setup};
+use Runs::{Cargo, CargoWith, CargoWithParts, Deno, DenoWithChromium, Setup};
 
 // One profile and all of the workspace everywhere, so that no step builds again what another has built. The fuzz targets
 // are the only programs that no other step links. deno's task names the permissions that the reference's tests get.
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     step("setup", Setup, ""),
     step("fmt", CargoWith("rustfmt"), "fmt --all --check"),
     step(
@@ -67,6 +69,7 @@ const STEPS: [Step; 10] = [
     step("deno-lint", Deno, "lint"),
     step("deno-fmt", Deno, "fmt --check"),
     step("deno-test", Deno, "task test"),
+    step("browser", DenoWithChromium, "task browser"),
 ];
 
 const fn step(name: &'static str, runs: Runs, arguments: &'static str) -> Step {
@@ -110,16 +113,22 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
         return Ok(CLEAN);
     }
     let environment = Environment::here()?;
+    let mut say = |line: &str| {
+        // Nobody reads: then nobody misses the line.
+        let _ = writeln!(out, "{line}");
+    };
     let parts = if steps
         .iter()
-        .any(|step| matches!(step.runs, Setup | CargoWithParts | Deno))
+        .any(|step| matches!(step.runs, Setup | CargoWithParts | Deno | DenoWithChromium))
     {
-        environment.bring(&mut |line| {
-            // Nobody reads: then nobody misses the line.
-            let _ = writeln!(out, "{line}");
-        })
+        environment.bring(&mut say)
     } else {
         environment.look()
+    };
+    let chromium = if steps.iter().any(|step| matches!(step.runs, DenoWithChromium)) {
+        chromium::bring(&environment, &mut say)
+    } else {
+        chromium::look(&environment)
     };
 
     let mut table = Vec::new();
@@ -128,7 +137,7 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
         // The step writes to the same place by itself.
         out.flush()?;
         let start = Instant::now();
-        let outcome = step.run(&environment, &parts);
+        let outcome = step.run(&environment, &parts, chromium.as_ref().err());
         let time = start.elapsed().as_secs_f64();
         writeln!(out, "== {}: {outcome}, {time:.1} s", step.name)?;
         table.push((step.name, outcome, time));
@@ -168,20 +177,21 @@ impl Step {
         match self.runs {
             Setup => "deno, Dawn and a Vulkan driver".to_owned(),
             Cargo | CargoWith(_) | CargoWithParts => format!("cargo {}", self.arguments),
-            Deno => format!("deno {} (in reference/)", self.arguments),
+            Deno | DenoWithChromium => format!("deno {} (in reference/)", self.arguments),
         }
     }
 
-    fn run(&self, environment: &Environment, parts: &Parts) -> Outcome {
+    fn run(&self, environment: &Environment, parts: &Parts, no_chromium: Option<&Missing>) -> Outcome {
+        let deno = || {
+            let deno = parts.deno.as_ref().map_err(ToString::to_string)?;
+            Ok(deno_in(&parts.root, deno))
+        };
         let command = match self.runs {
             Setup => return whole(parts),
             Cargo | CargoWithParts => Ok(cargo_in(&environment.root)),
             CargoWith(program) => is_there(program, environment).map(|()| cargo_in(&environment.root)),
-            Deno => parts
-                .deno
-                .as_ref()
-                .map(|deno| deno_in(&parts.root, deno))
-                .map_err(ToString::to_string),
+            Deno => deno(),
+            DenoWithChromium => no_chromium.map_or_else(deno, |missing| Err(missing.to_string())),
         };
         match command {
             Ok(mut command) => ended(command.args(self.arguments.split(' ')))

@@ -4,6 +4,8 @@
 //!
 //! Everything that is read of the machine stands in [`Environment`], so that the tests can make machines of their own.
 
+mod apt;
+pub mod chromium;
 pub mod deno;
 pub mod process;
 pub mod vulkan;

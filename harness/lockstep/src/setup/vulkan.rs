@@ -3,23 +3,11 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Instant;
 
-use super::{Environment, Missing, process};
+use super::{Environment, Missing, apt};
 
 const WHAT: &str = "a Vulkan driver";
 const PACKAGES: [&str; 2] = ["mesa-vulkan-drivers", "libvulkan1"];
-const APT_OPTIONS: [&str; 8] = [
-    "-o",
-    "DPkg::Lock::Timeout=60",
-    "-o",
-    "Acquire::Retries=1",
-    "-o",
-    "Acquire::http::Timeout=20",
-    "-o",
-    "Acquire::https::Timeout=20",
-];
 
 /// Where the loader and the drivers are looked up.
 #[derive(Debug, Clone, Default)]
@@ -160,65 +148,14 @@ pub fn look(environment: &Environment) -> Result<(), Missing> {
 
 /// The same after apt-get has installed both, where it may. Called only while one of them is missing.
 pub fn bring(environment: &Environment, say: &mut dyn FnMut(&str)) -> Result<(), Missing> {
-    let found = look(environment);
-    let Some(apt) = environment.program("apt-get") else {
-        return found;
-    };
-    if environment.os != "linux" || !environment.privileged || !environment.vulkan.named.is_empty() {
-        return found;
+    if !environment.vulkan.named.is_empty() || !apt::may_install(environment) {
+        return look(environment);
     }
-    say(&format!("Vulkan: installing {} with apt-get", PACKAGES.join(" and ")));
-    let start = Instant::now();
-    install(environment, &apt).map_err(|why| missing(environment, &why))?;
-    look(environment)?;
-    say(&format!("Vulkan: installed in {:.1} s", start.elapsed().as_secs_f64()));
-    Ok(())
+    apt::install(environment, "Vulkan", &PACKAGES, say).map_err(|why| missing(environment, &why))?;
+    look(environment)
 }
 
 fn missing(environment: &Environment, why: &str) -> Missing {
-    let apt = environment.program("apt-get").is_some();
-    let mend = match (apt, environment.privileged) {
-        (true, true) => format!("run `apt-get update` and `apt-get install {}`", PACKAGES.join(" ")),
-        (true, false) => format!("run `sudo apt-get install {}`", PACKAGES.join(" ")),
-        (false, _) => {
-            "install a Vulkan loader and driver with the system's packages (Mesa's lavapipe needs no GPU)".into()
-        }
-    };
-    Missing::new(WHAT, why, mend)
-}
-
-/// Downloads apart from installing, so that only the part that waits for a network is ever ended half-way.
-fn install(environment: &Environment, apt: &Path) -> Result<(), String> {
-    let packages =
-        |first: &[&'static str]| [&["install", "--yes", "--no-install-recommends"], first, &PACKAGES].concat();
-    let download = packages(&["--download-only"]);
-    // The lists are fetched only where they do not know the packages, or know packages that are gone.
-    if run_apt(environment, apt, &download).is_err() {
-        run_apt(environment, apt, &["update"])?;
-        run_apt(environment, apt, &download)?;
-    }
-    run_apt(environment, apt, &packages(&["--no-download"]))
-}
-
-fn run_apt(environment: &Environment, apt: &Path, arguments: &[&str]) -> Result<(), String> {
-    let mut command = Command::new(apt);
-    command
-        .args(APT_OPTIONS)
-        .args(arguments)
-        .env("DEBIAN_FRONTEND", "noninteractive");
-    let limit = environment.limits.apt;
-    let ran = process::run(&mut command, limit).map_err(|error| format!("apt-get does not start: {error}"))?;
-    if ran.success() {
-        return Ok(());
-    }
-    let error = ran.output.lines().find(|line| line.starts_with("E:"));
-    let said = error.or(ran.output.lines().last()).unwrap_or("it said nothing");
-    match ran.status {
-        None => Err(format!(
-            "`apt-get {}` was ended after {} s: {said}",
-            arguments[0],
-            limit.as_secs_f32()
-        )),
-        Some(_) => Err(format!("`apt-get {}` failed: {said}", arguments[0])),
-    }
+    let otherwise = "install a Vulkan loader and driver with the system's packages (Mesa's lavapipe needs no GPU)";
+    Missing::new(WHAT, why, apt::mend(environment, &PACKAGES, otherwise))
 }
