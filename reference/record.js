@@ -31,6 +31,7 @@ export const KIND_NAMES = Object.freeze([
 // WebGPU's bits.
 const MAP_WRITE = 2;
 const COPY_DST = 8;
+const RENDER_ATTACHMENT = 16;
 const MODE_READ = 1;
 
 /** The commands' opcodes (wire.md section 2). */
@@ -133,6 +134,15 @@ function colorValues(color) {
   return [f32(r), f32(g), f32(b), f32(a)];
 }
 
+/**
+ * Whether one texture of a canvas can stand for a later one, which is gone by then: they are alike, and a pass can clear it.
+ * @param {any} earlier
+ * @param {any} later
+ */
+function canStandFor(earlier, later) {
+  return JSON.stringify(earlier) === JSON.stringify(later) && (later.usage & RENDER_ATTACHMENT) !== 0;
+}
+
 /** The bytes of an ArrayBuffer or a view, as a view. @param {any} source */
 function bytesOf(source) {
   return ArrayBuffer.isView(source)
@@ -228,13 +238,25 @@ export class Recorder {
 
   /** Watches a canvas's context, so that its textures are objects like others. @param {any} context */
   watchContext(context) {
+    /** The row of the last frame's texture, and that of a view of it once there are two. @type {Row | null} */
+    let row = null;
+    /** @type {Row | null} */
+    let view = null;
     this.#patch(context, "GPUCanvasContext", {
       getCurrentTexture: (_args, texture) => {
         if (this.#ids.has(texture)) return;
         const { format, usage, mipLevelCount, sampleCount, dimension } = texture;
         const { width, height, depthOrArrayLayers } = texture;
         const size = { width, height, depthOrArrayLayers };
-        this.#addTexture(texture, { size, format, usage, mipLevelCount, sampleCount, dimension });
+        const body = { size, format, usage, mipLevelCount, sampleCount, dimension };
+        if (row === null || !canStandFor(row.body, body)) {
+          row = this.#addTexture(texture, body);
+          view = null;
+          return;
+        }
+        view ??= this.#row(KIND.view, [row.id], {});
+        this.#clear(view);
+        this.#watchTexture(texture, row);
       },
     });
   }
@@ -436,12 +458,30 @@ export class Recorder {
 
   /** @param {any} texture @param {any} body */
   #addTexture(texture, body) {
-    this.#add(texture, KIND.texture, [], body);
+    const row = this.#row(KIND.texture, [], body);
+    this.#watchTexture(texture, row);
+    return row;
+  }
+
+  /** @param {any} texture @param {Row} row what it is in the recording */
+  #watchTexture(texture, row) {
+    this.#ids.set(texture, row.id);
     this.#patch(texture, "GPUTexture", {
       createView: ([descriptor = {}], view) => {
         this.#add(view, KIND.view, [this.#id(texture)], this.#body("createView", descriptor));
       },
     });
+  }
+
+  /** Makes a texture what a new one is: zeros. @param {Row} view */
+  #clear({ id }) {
+    this.#write(
+      OP.beginRenderPass,
+      1,
+      ...[id, 0, LOAD_OPS.indexOf("clear"), STORE_OPS.indexOf("store"), 0, 0, 0, 0],
+      0,
+    );
+    this.#write(OP.endPass);
   }
 
   /** The id of a view; a texture in its place is the view of the whole. @param {any} object */

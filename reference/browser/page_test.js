@@ -86,14 +86,15 @@ async function inFolder(work) {
   }
 }
 
-// 12 generations, 2 draws and 2 copies to read; 2 boards are written, and a stream ends at the copy from the texture.
-const REPLAYED = { streams: 16, commands: 90, reads: 2, refused: [], differences: [] };
+// 12 generations of 5 commands and a submit, a texture and 3 frames of 5 and a submit, a write of a board, 2 passes of 2 that
+// clear the canvas again; then a copy with a submit and a read, and a submit and a read, where the copy stands beside.
+const REPLAYED = { streams: 18, commands: 12 * 6 + 4 * 6 + 1 + 4 + 3 + 2, reads: 2, refused: [], differences: [] };
 
 Deno.test("a page's recording is downloaded by a click and replays with the page's own results", async () => {
   await inFolder(async (folder) => {
     await withPage(async (page, panel) => {
       await page.getByText(DONE).waitFor();
-      await panel.getByText(/^Recording: 16 submits, \d+ objects, \d+\.\d kB$/).waitFor();
+      await panel.getByText(/^Recording: 18 submits, \d+ objects, \d+\.\d kB$/).waitFor();
       const name = await downloaded(page, `${folder}/recording.tar`, () => panel.getByRole(...DOWNLOAD).click());
       assert.equal(name, "recording-page.tar");
       await panel.getByRole("status").getByText(/^Downloaded recording-page\.tar, \d+\.\d kB$/).waitFor();

@@ -1,13 +1,14 @@
 /// <reference lib="dom" />
 /**
- * Conway's Game of Life on a torus, on the page's WebGPU: generations by compute, the last one drawn into a texture and on the
- * canvas, then generation and texture read back. Whole numbers and whole pixels only, so that every driver gives the same.
+ * Conway's Game of Life on a torus, on the page's WebGPU: generations by compute, the last one drawn into a texture and for some
+ * frames on the canvas, then generation and texture read back. Whole numbers and whole pixels only: every driver gives the same.
  */
 
 const SIZE = 64;
 /** A board of 32-bit cells or pixels. */
 const BYTES = 4 * SIZE * SIZE;
 const GENERATIONS = 12;
+const FRAMES = 3;
 
 const CODE = `
 const SIZE = ${SIZE}u;
@@ -116,7 +117,10 @@ async function run() {
   const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("board"));
   const context = /** @type {any} */ (canvas.getContext("webgpu"));
   context.configure({ device, format: navigator.gpu.getPreferredCanvasFormat() });
-  draw(device, module, board, context.getCurrentTexture());
+  for (let frame = 0; frame < FRAMES; frame++) {
+    draw(device, module, board, context.getCurrentTexture());
+    await new Promise(requestAnimationFrame);
+  }
 
   const cells = await read(device, (encoder, copy) => encoder.copyBufferToBuffer(board, 0, copy, 0, BYTES));
   const pixels = await read(device, (encoder, copy) => {

@@ -666,6 +666,50 @@ Deno.test("a canvas's texture is an object like others", async () => {
   assert.deepEqual(rows(files), [[1, "texture", [], body], [2, "texture view", [1], {}]]);
 });
 
+Deno.test("a canvas's later textures are the first one, cleared, until its size is another", async () => {
+  const files = await record((device, recorder) => {
+    const sizes = [[6, 4], [6, 4], [6, 4], [8, 4]];
+    const usage = RENDER_ATTACHMENT;
+    const context = {
+      getCurrentTexture: () => device.createTexture({ size: sizes.shift(), format: "r8unorm", usage }),
+    };
+    // The program's own textures are watched by the device; a canvas's are not.
+    const { createTexture } = Object.getPrototypeOf(device);
+    device.createTexture = createTexture;
+    recorder.watchContext(context);
+    for (let frame = 0; frame < 4; frame++) {
+      const view = context.getCurrentTexture().createView();
+      const encoder = device.createCommandEncoder();
+      encoder.beginRenderPass({ colorAttachments: [{ view, loadOp: "load", storeOp: "store" }] }).end();
+      device.queue.submit([encoder.finish()]);
+    }
+  });
+  const body = (/** @type {number} */ width) => ({
+    ...{ size: { width, height: 4, depthOrArrayLayers: 1 }, format: "r8unorm", usage: 16 },
+    ...{ mipLevelCount: 1, sampleCount: 1, dimension: "2d" },
+  });
+  assert.deepEqual(rows(files), [
+    [1, "texture", [], body(6)],
+    [2, "texture view", [1], {}],
+    [3, "texture view", [1], {}],
+    [4, "texture view", [1], {}],
+    [5, "texture view", [1], {}],
+    [6, "texture", [], body(8)],
+    [7, "texture view", [6], {}],
+  ]);
+  const [LOAD, CLEAR, STORE] = [1, 2, 1];
+  const pass = (
+    /** @type {number} */ view,
+    /** @type {number} */ load,
+  ) => [20, 1, view, 0, load, STORE, 0, 0, 0, 0, 0, 21];
+  assert.deepEqual(streams(files).map((/** @type {any} */ { words }) => words), [
+    [...pass(2, LOAD), 40],
+    [...pass(3, CLEAR), ...pass(4, LOAD), 40],
+    [...pass(3, CLEAR), ...pass(5, LOAD), 40],
+    [...pass(7, LOAD), 40],
+  ]);
+});
+
 Deno.test("an automatic layout is written out from the program's bind groups and the WGSL", async () => {
   const files = await record((device) => {
     const module = device.createShaderModule({ code: SHADER });
