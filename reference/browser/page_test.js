@@ -14,7 +14,9 @@ function serveFile({ url }) {
   const { pathname } = new URL(url);
   const type = TYPES.get(pathname.split(".").at(-1) ?? "");
   try {
-    const bytes = Deno.readFileSync(`${REFERENCE}${pathname}`);
+    // The packages that `cargo lockstep` has brought stand below /npm/.
+    const path = pathname.replace(/^\/npm\//, "../.lockstep/npm/node_modules/");
+    const bytes = Deno.readFileSync(`${REFERENCE}${path}`);
     return new Response(bytes, { headers: { "content-type": type ?? "application/octet-stream" } });
   } catch {
     return new Response(null, { status: 404 });
@@ -24,11 +26,11 @@ function serveFile({ url }) {
 /**
  * Opens the page and ends the browser after the work. A page that asks for anything but the server's files, or says anything
  * on its console, fails.
+ * @param {string} path
  * @param {(page: any, panel: any) => Promise<void>} work on Playwright's page, and on the recorder's panel in it
- * @param {"light" | "dark"} colorScheme
- * @param {string} before a script that runs before the page's own
+ * @param {{ colorScheme?: "light" | "dark", before?: string }} options `before` is a script that runs before the page's own
  */
-async function withPage(work, colorScheme = "light", before = "") {
+async function withPage(path, work, { colorScheme = "light", before = "" } = {}) {
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, serveFile);
   const browser = await openChromium();
   /** @type {string[]} */
@@ -42,7 +44,7 @@ async function withPage(work, colorScheme = "light", before = "") {
       if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(origin)) said.push(request.url());
     });
     await page.addInitScript(before);
-    await page.goto(`${origin}page/index.html`);
+    await page.goto(`${origin}${path}`);
     await work(page, page.getByRole("region", { name: "Recorder" }));
     assert.deepEqual(said, []);
   } finally {
@@ -51,6 +53,7 @@ async function withPage(work, colorScheme = "light", before = "") {
   }
 }
 
+const PAGE = "page/index.html";
 const DONE = "12 generations: 800 cells are alive, 800 pixels are yellow";
 const DOWNLOAD = ["button", { name: "Download the recording" }];
 
@@ -92,7 +95,7 @@ const REPLAYED = { streams: 18, commands: 12 * 6 + 4 * 6 + 1 + 4 + 3 + 2, reads:
 
 Deno.test("a page's recording is downloaded by a click and replays with the page's own results", async () => {
   await inFolder(async (folder) => {
-    await withPage(async (page, panel) => {
+    await withPage(PAGE, async (page, panel) => {
       await page.getByText(DONE).waitFor();
       await panel.getByText(/^Recording: 18 submits, \d+ objects, \d+\.\d kB$/).waitFor();
       const name = await downloaded(page, `${folder}/recording.tar`, () => panel.getByRole(...DOWNLOAD).click());
@@ -113,7 +116,7 @@ Deno.test("a page's recording is downloaded by a click and replays with the page
 
 Deno.test("the panel by keyboard, twice, and what it says of calls that are not carried", async () => {
   await inFolder(async (folder) => {
-    await withPage(async (page, panel) => {
+    await withPage(PAGE, async (page, panel) => {
       await page.getByText(DONE).waitFor();
       await page.keyboard.press("Tab");
       await downloaded(page, `${folder}/first.tar`, () => page.keyboard.press("Enter"));
@@ -143,6 +146,7 @@ function contrast(a, b) {
 for (const [scheme, background] of [["light", "rgb(255, 255, 255)"], ["dark", "rgb(30, 30, 30)"]]) {
   Deno.test(`the panel is readable in a ${scheme} page`, async () => {
     await withPage(
+      PAGE,
       async (page, panel) => {
         await page.getByText(DONE).waitFor();
         const colors = await panel.evaluate((/** @type {Element} */ section) => {
@@ -153,7 +157,7 @@ for (const [scheme, background] of [["light", "rgb(255, 255, 255)"], ["dark", "r
         assert.ok(contrast(colors.color, background) >= 7, colors.color);
         assert.ok(contrast(colors.borderTopColor, background) >= 3, colors.borderTopColor);
       },
-      /** @type {"light" | "dark"} */ (scheme),
+      { colorScheme: /** @type {"light" | "dark"} */ (scheme) },
     );
   });
 }
@@ -161,12 +165,35 @@ for (const [scheme, background] of [["light", "rgb(255, 255, 255)"], ["dark", "r
 Deno.test("a page without WebGPU says so", async () => {
   const before = "Object.defineProperty(Navigator.prototype, 'gpu', { value: undefined })";
   await withPage(
+    PAGE,
     async (page, panel) => {
       await page.getByText("No WebGPU adapter in this browser").waitFor();
       await panel.getByText("No WebGPU in this page: it needs https or localhost, and a browser that has it").waitFor();
       assert.equal(await panel.getByRole(...DOWNLOAD).isDisabled(), true);
     },
-    "light",
-    before,
+    { before },
   );
+});
+
+Deno.test("an unmodified program, three.js on a canvas over 5 frames, is recorded in a page and replays", async () => {
+  await inFolder(async (folder) => {
+    await withPage("browser/three.html", async (page, panel) => {
+      await page.waitForFunction(() => document.title === "5 frames");
+      const name = await downloaded(page, `${folder}/recording.tar`, () => panel.getByRole(...DOWNLOAD).click());
+      assert.equal(name, "recording-three.tar");
+    });
+    await run(folder, "tar", "xf", "recording.tar");
+    const read = (/** @type {string} */ file) => JSON.parse(Deno.readTextFileSync(`${folder}/recording-three/${file}`));
+    const { notCarried, counts, streams } = read("recording.json");
+    assert.deepEqual(notCarried, {});
+    // RENDER_ATTACHMENT | COPY_SRC, as three.js asks of its canvas and of nothing else: one texture for all frames.
+    const canvas = read("objects.json").filter((/** @type {any} */ { kind, body }) =>
+      kind === "texture" && JSON.parse(body).usage === 17
+    );
+    assert.equal(canvas.length, 1);
+    for (const engine of ["deno", "dawn-null"]) {
+      const { refused, commands, streams: played } = await replay(`${folder}/recording.tar`, engine);
+      assert.deepEqual([refused, commands, played], [[], counts.commands, streams.length]);
+    }
+  });
 });
