@@ -45,5 +45,7 @@ export async function openChromium() {
     headless: true,
     chromiumSandbox: false,
     args: ARGUMENTS,
+    // Or it leaves a folder of settings, dconf/, where XDG_RUNTIME_DIR is: `cargo` names the repository's root.
+    env: { ...Deno.env.toObject(), GSETTINGS_BACKEND: "memory" },
   });
 }

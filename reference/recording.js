@@ -87,12 +87,15 @@ function archiveFiles(archive) {
 
 /** The files of a folder or of a tar archive. @param {string} path @returns {Files} */
 export function recordingFiles(path) {
+  let stat;
   try {
-    return Deno.statSync(path).isDirectory ? folderFiles(path) : archiveFiles(path);
+    stat = Deno.statSync(path);
   } catch (error) {
-    if (error instanceof Broken) throw error;
     return broken(path, messageOf(error), "give the folder or the archive of a recording");
   }
+  if (stat.isDirectory) return folderFiles(path);
+  if (stat.isFile) return archiveFiles(path);
+  return broken(path, "neither a folder nor a plain file", "give the folder or the archive of a recording");
 }
 
 // ---------------------------------------------------------------------------------------------------------------

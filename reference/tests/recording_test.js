@@ -278,6 +278,11 @@ Deno.test("refused: archives that are broken or hold more than plain files", asy
   await archiveRefused(archive(twice, ""), "two files recording.json");
 });
 
+Deno.test("refused: a device in place of an archive", () => {
+  const line = "/dev/zero: neither a folder nor a plain file; give the folder or the archive of a recording";
+  assert.equal(refusal(() => recordingFiles("/dev/zero")), line);
+});
+
 Deno.test("refused: an archive with a file too few", async () => {
   const folder = whole();
   folder.delete("objects.json");
