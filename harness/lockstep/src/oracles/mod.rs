@@ -62,6 +62,10 @@ impl<const ASPECTS: usize> Compared<ASPECTS> {
             self.count(names, aspect, Verdict::Differ(how));
         }
     }
+/// The place of an aspect among all of them, for reports that list them in order; of one that there is not, the first.
+pub fn aspect_order(aspect: &str) -> usize {
+    let mut aspects = streams::ASPECTS.iter().chain(&slots::ASPECTS).chain(&bind::ASPECTS);
+    aspects.position(|known| *known == aspect).unwrap_or(0)
 }
 
 /// See [`Outcome`].
