@@ -406,7 +406,7 @@ fn junit_has_a_row_for_all_that_ran_and_did_not() {
 
 #[test]
 fn sarif_has_a_result_a_finding() {
-    let whole = merge(both()).expect("one campaign");
+    let mut whole = merge(both()).expect("one campaign");
     let log: serde_json::Value = serde_json::from_str(&sarif::json(&whole)).expect("JSON");
     assert_eq!(log["version"], "2.1.0");
     let run = &log["runs"][0];
@@ -422,6 +422,8 @@ fn sarif_has_a_result_a_finding() {
     assert_eq!(result["properties"]["seen"], 2);
     let place = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
     assert_eq!(place, "C%3A/out/findings/b.json");
+    whole.findings[1].file = "/a b/c.json".into();
+    assert!(sarif::json(&whole).contains(r#""uri": "file:///a%20b/c.json""#));
     let said = &run["invocations"][0];
     assert_eq!(said["executionSuccessful"], false);
     assert_eq!(
