@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use lockstep::bind::{BindPlayer, Bound, Reads};
 use lockstep::campaign::{Cast, Maker};
-use lockstep::case::{
-    BindCase, BindCommand, BufferFacts, Case, CaseFile, LayoutCase, Origin, Platform, Shader, System,
-};
+use lockstep::case::{BindCase, BindCommand, BufferFacts, Case, CaseFile, LayoutCase, Origin, Platform, Shader, System};
 use lockstep::findings::{read_case, write_case};
 use lockstep::generators::{self, Lane};
 use lockstep::minimize::{End, Jury, Limits, Minimized, minimize, size};
@@ -76,13 +74,7 @@ fn holds_to_the_bound(cast: &Cast, lane: Lane, sought: &str) {
         Case::Layout(case) => case.groups.iter().flatten().flatten().count() <= 2,
         Case::Bind(case) => case.group_layouts.iter().flatten().count() <= 2,
     };
-    assert!(
-        within,
-        "{signature}: {} from {}: {:#?}",
-        size(&smallest.case),
-        size(&case),
-        smallest.case
-    );
+    assert!(within, "{signature}: {} from {}: {:#?}", size(&smallest.case), size(&case), smallest.case);
     assert_eq!(minimized(&mut jury, &case, &signature), smallest, "{signature}");
 }
 
@@ -124,9 +116,7 @@ fn spoiled(question: fn(&mut Batch), answers: fn(&mut BatchAnswers)) -> Maker<Bo
 /// Changes the words of every stream that is asked about.
 fn change_words(batch: &mut Batch, change: fn(&mut Vec<u32>, u32)) {
     for query in &mut batch.streams {
-        let Ok(mut blob) = Blob::parse(&query.blob) else {
-            continue;
-        };
+        let Ok(mut blob) = Blob::parse(&query.blob) else { continue };
         change(&mut blob.words, blob.data.len() as u32);
         query.blob = wire::encode_blob(&blob.words, blob.data);
     }
@@ -168,10 +158,7 @@ fn last_grant_is_another(batch: &mut Batch) {
 }
 
 fn window_is_doubled(batch: &mut Batch) {
-    batch
-        .streams
-        .iter_mut()
-        .for_each(|query| query.window = query.window.saturating_mul(2));
+    batch.streams.iter_mut().for_each(|query| query.window = query.window.saturating_mul(2));
 }
 
 fn descriptors_without_their_last_byte(batch: &mut Batch) {
@@ -368,10 +355,7 @@ fn main() {
     });
     let mut judge = |cases: &[Case]| -> Vec<BTreeSet<String>> {
         let shows = |case: &Case| {
-            let Case::Layout(LayoutCase {
-                shader: Some(shader), ..
-            }) = case
-            else {
+            let Case::Layout(LayoutCase { shader: Some(shader), .. }) = case else {
                 return false;
             };
             shader.wgsl.contains("arrayLength") && naga::front::wgsl::parse_str(&shader.wgsl).is_ok()
@@ -381,9 +365,7 @@ fn main() {
     };
     let stop = AtomicBool::new(false);
     let smallest = minimize(&case, "it", &mut judge, &limits(&stop), &mut |_| {}).expect("it shows");
-    let Case::Layout(smallest) = smallest.case else {
-        panic!("a layout")
-    };
+    let Case::Layout(smallest) = smallest.case else { panic!("a layout") };
     let shader = smallest.shader.expect("a shader");
     let left: Vec<&str> = shader.wgsl.lines().filter(|line| !line.trim().is_empty()).collect();
     assert_eq!(
@@ -442,10 +424,7 @@ fn a_case_that_does_not_show_it_is_none() {
     let (mut jury, case, _) = found();
     let stop = AtomicBool::new(false);
     let mut judge = |cases: &[Case]| jury.signatures(cases, "calls: a vs b");
-    assert_eq!(
-        minimize(&case, "calls: a vs b", &mut judge, &limits(&stop), &mut |_| {}),
-        None
-    );
+    assert_eq!(minimize(&case, "calls: a vs b", &mut judge, &limits(&stop), &mut |_| {}), None);
 }
 
 // The command.
@@ -466,11 +445,7 @@ fn lockstep(arguments: &[&str]) -> (Option<i32>, Vec<String>) {
 /// A case of the generators without a finding.
 fn plain() -> Case {
     let lane = Lane::Layouts.name().into();
-    let origin = Origin {
-        lane,
-        seed: 1,
-        index: 0,
-    };
+    let origin = Origin { lane, seed: 1, index: 0 };
     generators::case(&origin).expect("a case").case
 }
 
@@ -497,10 +472,7 @@ fn what_cannot_be_minimised_is_said_in_one_line() {
         (&[nowhere.as_str()][..], "cannot read the case"),
         (&[broken.as_str()], "not a case file"),
         (&[plain.as_str()], "the case shows no finding"),
-        (
-            &[plain.as_str(), "--signature", other],
-            "the case does not show `slots: native vs slot-model",
-        ),
+        (&[plain.as_str(), "--signature", other], "the case does not show `slots: native vs slot-model"),
         (&[plain.as_str(), "--limit", "soon"], "invalid value 'soon'"),
     ] {
         let (status, lines) = lockstep(arguments);
@@ -514,9 +486,7 @@ fn what_cannot_be_minimised_is_said_in_one_line() {
 #[test]
 fn the_smallest_case_is_written_beside_the_file_and_is_gone_on_from() {
     let folder = tempfile::tempdir().expect("a folder");
-    let Case::Layout(mut case) = plain() else {
-        panic!("a layout")
-    };
+    let Case::Layout(mut case) = plain() else { panic!("a layout") };
     case.shader = Some(Shader {
         wgsl: "fn a() {}\nfn b() { nothing(); }\n".into(),
         ..Shader::default()
@@ -533,36 +503,14 @@ fn the_smallest_case_is_written_beside_the_file_and_is_gone_on_from() {
     assert_eq!(status, Some(0), "{lines:?}");
     assert!(lines[0].contains("case.min.json: 0 bindings"), "{lines:?}");
     let smallest = read_case(&to).expect("a case");
-    let Case::Layout(left) = &smallest.case else {
-        panic!("a layout")
-    };
+    let Case::Layout(left) = &smallest.case else { panic!("a layout") };
     let wgsl = left.shader.as_ref().map(|shader| shader.wgsl.trim());
-    assert_eq!(
-        (wgsl, smallest.signature.as_deref()),
-        (Some("fn b() { nothing(); }"), original.signature.as_deref())
-    );
-    assert_eq!(
-        read_case(&path).expect("a case"),
-        original,
-        "the file itself stays as it is"
-    );
+    assert_eq!((wgsl, smallest.signature.as_deref()), (Some("fn b() { nothing(); }"), original.signature.as_deref()));
+    assert_eq!(read_case(&path).expect("a case"), original, "the file itself stays as it is");
     let (status, lines) = lockstep(&[&from]);
-    assert_eq!(
-        (status, read_case(&to).expect("a case")),
-        (Some(0), smallest),
-        "{lines:?}"
-    );
+    assert_eq!((status, read_case(&to).expect("a case")), (Some(0), smallest), "{lines:?}");
     // A file of another finding is not written over.
-    std::fs::write(
-        &to,
-        std::fs::read_to_string(&to)
-            .expect("a text")
-            .replace("naga refuses", "another"),
-    )
-    .expect("a file");
+    std::fs::write(&to, std::fs::read_to_string(&to).expect("a text").replace("naga refuses", "another")).expect("a file");
     let (status, lines) = lockstep(&[&from]);
-    assert!(
-        status == Some(2) && lines.len() == 1 && lines[0].contains("another finding"),
-        "{lines:?}"
-    );
+    assert!(status == Some(2) && lines.len() == 1 && lines[0].contains("another finding"), "{lines:?}");
 }

@@ -87,7 +87,11 @@ fn finding(row: &FindingRow) -> SarifResult {
 /// A path as a URI reference: forward slashes, and `%` before what may not stand in one.
 fn uri(path: &str) -> String {
     let is_absolute = path.starts_with('/');
-    let mut uri = if is_absolute { "file://".to_owned() } else { String::new() };
+    let mut uri = if is_absolute {
+        "file://".to_owned()
+    } else {
+        String::new()
+    };
     for byte in path.replace('\\', "/").bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => uri.push(byte.into()),
