@@ -48,12 +48,16 @@ pub fn find(path: &Path, ending: &str) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Writes beside the path, then renames, so that a reader sees the old file or the new one; makes the folder where there is none.
+/// Writes beside the path, then renames, so that a reader sees the old file or the new one; makes the folder where there is none. What is
+/// no file, as `/dev/stdout`, is written to.
 ///
 /// # Errors
 ///
 /// It cannot be written. One line that names the path.
 pub fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    if path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return fs::write(path, text).map_err(|error| anyhow!("cannot write {}: {error}", path.display()));
+    }
     let beside = beside(path);
     let made = path.parent().map_or(Ok(()), fs::create_dir_all);
     made.and_then(|()| fs::write(&beside, text))

@@ -27,11 +27,22 @@ pub struct Finding {
     pub origin: Option<Origin>,
 }
 
+/// So many signatures are kept apart, so that a reader whose every answer is another fault does not fill memory and disk. From there on a
+/// new one counts as [`FURTHER`].
+const MAX_SIGNATURES: usize = 10_000;
+/// The signature of what is beyond.
+const FURTHER: &str = "further signatures";
+
 /// The findings of a campaign.
 pub struct Findings {
     folder: PathBuf,
     started: Instant,
+    /// Seconds before `started`, of a campaign that goes on.
+    before: f64,
+    /// `seen` counts rounds that are finished.
     rows: BTreeMap<String, FindingRow>,
+    /// How often each was seen in each round that is not.
+    unfinished: BTreeMap<u64, BTreeMap<String, u64>>,
 }
 
 impl Findings {
@@ -40,17 +51,29 @@ impl Findings {
         Findings {
             folder,
             started,
+            before: 0.0,
             rows: BTreeMap::new(),
+            unfinished: BTreeMap::new(),
         }
     }
 
-    /// Keeps a finding. The first of its signature is written; a file that cannot be written is printed instead, whole.
-    pub fn add(&mut self, finding: Finding) {
-        if let Some(row) = self.rows.get_mut(&finding.signature) {
-            row.seen += 1;
+    /// The same, with the findings of so many seconds before.
+    pub fn go_on(self, rows: Vec<FindingRow>, before: f64) -> Findings {
+        let rows = rows.into_iter().map(|row| (row.signature.clone(), row)).collect();
+        Findings { before, rows, ..self }
+    }
+
+    /// Keeps a finding of a round. The first of its signature is written; a file that cannot be written is printed instead, whole.
+    pub fn add(&mut self, round: u64, mut finding: Finding) {
+        if self.rows.len() >= MAX_SIGNATURES && !self.knows(&finding.signature) {
+            finding.signature = FURTHER.into();
+        }
+        let seen = self.unfinished.entry(round).or_default();
+        *seen.entry(finding.signature.clone()).or_default() += 1;
+        if self.knows(&finding.signature) {
             return;
         }
-        let at = self.started.elapsed().as_secs_f64();
+        let at = self.before + self.started.elapsed().as_secs_f64();
         let path = self.folder.join(file_name(&finding));
         let file = CaseFile {
             format: CASE_FORMAT,
@@ -61,22 +84,36 @@ impl Findings {
             expect: None,
             case: finding.case,
         };
-        if let Err(error) = write_case(&path, &file) {
+        let not_written = write_case(&path, &file).err().map(|error| format!("{error:#}"));
+        let path = path.display().to_string();
+        let repro = match (&not_written, &file.origin) {
+            (Some(_), Some(Origin { lane, seed, index })) => {
+                format!("cargo lockstep repro --generated {lane}:{seed}:{index}")
+            }
+            _ => format!("cargo lockstep repro {path}"),
+        };
+        if let Some(error) = &not_written {
             // The disk is full or the folder is not ours: what was found goes where it can still be read.
-            say::error(format_args!("{error:#}; the case itself:"));
+            say::error(format_args!("{error}; the case itself:"));
             say::line(serde_json::to_string(&file).unwrap_or_default());
         }
-        let file = path.display().to_string();
-        let repro = format!("cargo lockstep repro {file}");
         let row = FindingRow {
             signature: finding.signature,
             summary: finding.summary,
-            file,
+            file: path,
+            not_written,
             repro,
             at,
-            seen: 1,
+            seen: 0,
         };
         self.rows.insert(row.signature.clone(), row);
+    }
+
+    /// A round is finished: what was seen in it counts.
+    pub fn finish(&mut self, round: u64) {
+        for (signature, seen) in self.unfinished.remove(&round).unwrap_or_default() {
+            self.rows.entry(signature).and_modify(|row| row.seen += seen);
+        }
     }
 
     /// Whether a finding of this signature is kept already.
@@ -89,9 +126,16 @@ impl Findings {
         self.rows.len()
     }
 
-    /// The rows of the report, in the order in which they were found.
+    /// No round goes on: what was seen in one that a panic cut short counts too.
+    pub fn end(&mut self) {
+        let rounds: Vec<u64> = self.unfinished.keys().copied().collect();
+        rounds.into_iter().for_each(|round| self.finish(round));
+    }
+
+    /// The rows of the report, of the rounds that are finished, in the order in which they were found.
     pub fn rows(&self) -> Vec<FindingRow> {
-        let mut rows: Vec<FindingRow> = self.rows.values().cloned().collect();
+        let rows = self.rows.values().filter(|row| row.seen > 0);
+        let mut rows: Vec<FindingRow> = rows.cloned().collect();
         rows.sort_by(|a, b| a.at.total_cmp(&b.at));
         rows
     }
@@ -157,11 +201,20 @@ mod tests {
     fn the_first_of_a_signature_is_written_and_the_others_are_counted() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut findings = Findings::new(folder.path().join("findings"), Instant::now());
-        for signature in ["ranges: a vs b", "ranges: a vs b", "decode: a vs b"] {
-            findings.add(finding(signature));
+        for (round, signature) in [(0, "ranges: a vs b"), (1, "ranges: a vs b"), (1, "decode: a vs b")] {
+            findings.add(round, finding(signature));
         }
+        let seen = |findings: &Findings| findings.rows().iter().map(|row| row.seen).collect::<Vec<_>>();
+        assert_eq!(seen(&findings), [], "no round is finished");
+        findings.finish(0);
+        assert_eq!(seen(&findings), [1]);
+        findings.end();
+        assert_eq!(seen(&findings), [2, 1]);
         let rows = findings.rows();
-        assert_eq!(rows.iter().map(|row| row.seen).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(
+            (&rows[0].not_written, rows[0].repro.ends_with("ranges-a-vs-b.json")),
+            (&None, true)
+        );
         let path = folder.path().join("findings/ranges-a-vs-b.json");
         assert_eq!(rows[0].file, path.display().to_string());
         let kept = read_case(&path).expect("a case file");
@@ -174,7 +227,51 @@ mod tests {
     fn a_finding_that_cannot_be_written_is_still_reported() {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let mut findings = Findings::new(file.path().join("findings"), Instant::now());
-        findings.add(finding("ranges: a vs b"));
-        assert_eq!(findings.rows().len(), 1);
+        let origin = Some(Origin {
+            lane: "raw".into(),
+            seed: 3,
+            index: 5,
+        });
+        findings.add(
+            0,
+            Finding {
+                origin,
+                ..finding("ranges: a vs b")
+            },
+        );
+        findings.end();
+        let row = &findings.rows()[0];
+        let why = row.not_written.as_deref().expect("it says why");
+        assert!(why.starts_with(&format!("cannot write {}: ", row.file)), "{why}");
+        assert_eq!(row.repro, "cargo lockstep repro --generated raw:3:5");
+    }
+
+    /// A reader whose every answer is another fault fills neither memory nor disk.
+    #[test]
+    fn signatures_beyond_ten_thousand_are_counted_as_one() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let mut findings = Findings::new(file.path().join("findings"), Instant::now());
+        let row = |signature: String| FindingRow {
+            summary: String::new(),
+            file: String::new(),
+            not_written: None,
+            repro: String::new(),
+            at: 0.0,
+            seen: 1,
+            signature,
+        };
+        findings = findings.go_on((0..10_000).map(|i| row(i.to_string())).collect(), 7.0);
+        for signature in ["new", "newer", "5"] {
+            findings.add(0, finding(signature));
+        }
+        findings.end();
+        let rows = findings.rows();
+        assert_eq!(rows.len(), 10_001);
+        let seen = |signature: &str| rows.iter().find(|row| row.signature == signature).map(|row| row.seen);
+        assert_eq!(
+            [seen("new"), seen("5"), seen("further signatures")],
+            [None, Some(2), Some(2)]
+        );
+        assert!(rows[10_000].at >= 7.0, "found after those before");
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use lockstep::ledger::LedgerRow;
 use lockstep::report::results::{
     Comparison, Coverage, EngineRow, FindingRow, GpuTable, Grid, Lane, Msl, NotRun, Open, RESULTS_FORMAT, Results,
-    StrictRow,
+    Shards, StrictRow,
 };
 use lockstep::report::{figures, html, terminal, write_html, write_json};
 use serde_json::Value;
@@ -170,6 +170,7 @@ fn findings() -> Vec<FindingRow> {
                       copy of 64..72 of a buffer of 68 bytes"
                 .into(),
             file: ".lockstep/findings/3f9c2a1b.case".into(),
+            not_written: None,
             repro: "lockstep repro .lockstep/findings/3f9c2a1b.case".into(),
             at: 12.34,
             seen: 4_211,
@@ -178,6 +179,9 @@ fn findings() -> Vec<FindingRow> {
             signature: "decode/native/exec:./reader/<script>alert('x')</script>/\u{1b}[31m\u{202e}".into(),
             summary: "native refuses with bad-enum, the adapter with \"<b>none</b>\" & a new line\nhere".into(),
             file: ".lockstep/findings/77aa01ce.case".into(),
+            not_written: Some(
+                "cannot write .lockstep/findings/77aa01ce.case: No space left on device (os error 28)".into(),
+            ),
             repro: "lockstep repro --reader 'exec:./reader' .lockstep/findings/77aa01ce.case".into(),
             at: 48.0,
             seen: 1,
@@ -189,6 +193,8 @@ fn sample() -> Results {
     Results {
         format: RESULTS_FORMAT,
         version: "0.1.0".into(),
+        commit: Some("0123456789abcdef0123456789abcdef01234567".into()),
+        shards: Shards { of: 4, ran: vec![0] },
         command: "lockstep run --seed 7 --time 60s".into(),
         seed: 7,
         started: 1_709_210_096,
@@ -244,6 +250,8 @@ fn empty() -> Results {
     Results {
         format: RESULTS_FORMAT,
         version: "0.1.0".into(),
+        commit: None,
+        shards: Shards { of: 1, ran: vec![0] },
         command: String::new(),
         seed: 0,
         started: 0,

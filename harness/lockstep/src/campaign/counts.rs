@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::coverage::Tally;
 use crate::generators::Lane;
 use crate::ledger::Hits;
-use crate::oracles::{Outcome, Verdict, bind, slots, streams};
+use crate::oracles::{Outcome, Verdict, aspect_order};
 use crate::report::results::{EngineRow, Msl};
 
 /// What was counted, by one worker in a round or by all so far.
@@ -54,9 +54,7 @@ impl Counts {
 
     /// Comparisons of one aspect: how many, both accept, both refuse.
     pub(super) fn add(&mut self, aspect: &'static str, subject: &str, reference: &str, more: [u64; 3]) {
-        let mut aspects = streams::ASPECTS.iter().chain(&slots::ASPECTS).chain(&bind::ASPECTS);
-        let order = aspects.position(|known| *known == aspect).unwrap_or(0);
-        let key = (order, aspect, subject.to_owned(), reference.to_owned());
+        let key = (aspect_order(aspect), aspect, subject.to_owned(), reference.to_owned());
         let row = self.comparisons.entry(key).or_default();
         row.iter_mut().zip(more).for_each(|(sum, count)| *sum += count);
     }

@@ -6,6 +6,7 @@
 //! Here are the plan and what the workers share; a worker is in `worker`, its streams in `streams`, their replays in `replays`, its
 //! layouts, shaders and binds in `slots`.
 
+mod checkpoint;
 mod counts;
 mod replays;
 mod slots;
@@ -19,7 +20,9 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
+pub use self::checkpoint::{Checkpoint, Rounds};
 use self::counts::Counts;
 use crate::bind::BindPlayer;
 use crate::findings::Findings;
@@ -27,7 +30,7 @@ use crate::generators::{self, Lane};
 use crate::oracles::msl;
 use crate::readers::StreamReader;
 use crate::readers::layouts::LayoutReader;
-use crate::report::results::{Comparison, Lane as LaneRow, NotRun, RESULTS_FORMAT, Results};
+use crate::report::results::{Comparison, Lane as LaneRow, NotRun, RESULTS_FORMAT, Results, Shards, repeated};
 
 /// Cases of each lane in a round. The shares say what a campaign's time goes into.
 const ROUND: [(Lane, u64); 7] = [
@@ -42,7 +45,8 @@ const ROUND: [(Lane, u64); 7] = [
 ];
 
 /// A part of the job.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// Streams through the readers
     Streams,
@@ -145,8 +149,14 @@ struct Shared<'a> {
     cast: &'a Cast,
     stop: &'a AtomicBool,
     started: Instant,
+    /// Where it goes on from, but for the findings.
+    before: Option<Results>,
+    /// The rounds that were finished then.
+    finished_before: Rounds,
     next_round: AtomicU64,
+    /// Of the rounds that are finished. Whoever holds this may lock `rounds` and `findings`, and nobody the other way round.
     counts: Mutex<Counts>,
+    rounds: Mutex<Rounds>,
     findings: Mutex<Findings>,
     not_run: Mutex<Vec<NotRun>>,
     /// Batches in a row over which each reference failed; [`STRIKES`] for one that is left out from there on.
@@ -163,29 +173,40 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Runs a campaign to the end of its budget, or until `stop` is set. `progress` is called a few times a second.
 pub fn run(plan: &Plan, cast: &Cast, stop: &AtomicBool, progress: &mut dyn FnMut(&Progress)) -> Results {
-    let started = Instant::now();
-    let shared = Shared {
-        plan,
-        cast,
-        stop,
-        started,
-        next_round: AtomicU64::new(plan.shard.0),
-        counts: Mutex::default(),
-        findings: Mutex::new(Findings::new(plan.findings.clone(), started)),
-        not_run: Mutex::new(cast.not_run.clone()),
-        strikes: cast.references.iter().map(|_| AtomicU32::new(0)).collect(),
-    };
+    run_from(None, plan, cast, stop, progress, &mut |_| {}).results
+}
+
+/// A checkpoint is taken this often, and the first as soon as a round is finished.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(5);
+
+/// The same, from where a campaign of the same plan was ended; a budget of time is the time of both. `keep` gets a checkpoint every few
+/// seconds, and what is returned is the last one. A finding is kept once in both, and counted in every round that is finished.
+pub fn run_from(
+    from: Option<Checkpoint>,
+    plan: &Plan,
+    cast: &Cast,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(&Progress),
+    keep: &mut dyn FnMut(&Checkpoint),
+) -> Checkpoint {
+    let shared = Shared::new(from, plan, cast, stop);
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..plan.workers.max(1))
             .map(|_| scope.spawn(|| worker::work(&shared)))
             .collect();
+        let mut kept: Option<Instant> = None;
         while !workers.iter().all(|worker| worker.is_finished()) {
             std::thread::sleep(Duration::from_millis(100));
             progress(&shared.progress());
+            if kept.is_none_or(|at| at.elapsed() >= CHECKPOINT_EVERY) && *lock(&shared.rounds) != shared.finished_before
+            {
+                keep(&shared.checkpoint());
+                kept = Some(Instant::now());
+            }
         }
         for worker in workers {
             if worker.join().is_err() {
-                lock(&shared.not_run).push(NotRun {
+                shared.did_not_run(NotRun {
                     what: "a worker".into(),
                     why: "it panicked; its message is above".into(),
                     mend: "report it: this is a fault of lockstep".into(),
@@ -193,20 +214,53 @@ pub fn run(plan: &Plan, cast: &Cast, stop: &AtomicBool, progress: &mut dyn FnMut
             }
         }
     });
-    shared.results()
+    lock(&shared.findings).end();
+    shared.checkpoint()
 }
 
-impl Shared<'_> {
+impl<'a> Shared<'a> {
+    fn new(from: Option<Checkpoint>, plan: &'a Plan, cast: &'a Cast, stop: &'a AtomicBool) -> Shared<'a> {
+        let (finished_before, mut before) = match from {
+            Some(Checkpoint { rounds, results }) => (rounds, Some(results)),
+            None => (Rounds::none(plan.shard), None),
+        };
+        let mut findings = Findings::new(plan.findings.clone(), Instant::now());
+        if let Some(before) = &mut before {
+            findings = findings.go_on(std::mem::take(&mut before.findings), before.seconds);
+        }
+        Shared {
+            plan,
+            cast,
+            stop,
+            started: Instant::now(),
+            next_round: AtomicU64::new(finished_before.next()),
+            counts: Mutex::default(),
+            rounds: Mutex::new(finished_before.clone()),
+            findings: Mutex::new(findings),
+            not_run: Mutex::new(cast.not_run.clone()),
+            strikes: cast.references.iter().map(|_| AtomicU32::new(0)).collect(),
+            before,
+            finished_before,
+        }
+    }
+
+    /// Seconds that it ran, those before it went on included.
+    fn seconds(&self) -> f64 {
+        self.before.as_ref().map_or(0.0, |before| before.seconds) + self.started.elapsed().as_secs_f64()
+    }
+
     /// The next round of this shard, unless the campaign is over.
     fn claim(&self) -> Option<u64> {
         let over = match self.plan.budget {
-            Budget::Time(time) => self.started.elapsed() >= time,
+            Budget::Time(time) => self.seconds() >= time.as_secs_f64(),
             Budget::Cases(_) | Budget::Edges => false,
         };
         if over || self.stop.load(Ordering::Relaxed) {
             return None;
         }
-        let round = self.next_round.fetch_add(self.plan.shard.1.max(1), Ordering::Relaxed);
+        let mut claims =
+            std::iter::from_fn(|| Some(self.next_round.fetch_add(self.plan.shard.1.max(1), Ordering::Relaxed)));
+        let round = claims.find(|round| !self.finished_before.has(*round))?;
         let end = match self.plan.budget {
             Budget::Time(_) => u64::MAX,
             Budget::Cases(cases) => cases.div_ceil(ROUND[0].1),
@@ -230,6 +284,22 @@ impl Shared<'_> {
         (round * share).min(end)..((round + 1) * share).min(end)
     }
 
+    /// A worker finished a round. Counts, rounds and findings change together, so that every checkpoint is of whole rounds.
+    fn finish(&self, round: u64, counts: Counts) {
+        let mut sums = lock(&self.counts);
+        sums.merge(counts);
+        lock(&self.rounds).finish(round);
+        lock(&self.findings).finish(round);
+    }
+
+    /// Said once, however many workers come upon it.
+    fn did_not_run(&self, missing: NotRun) {
+        let mut not_run = lock(&self.not_run);
+        if !not_run.contains(&missing) {
+            not_run.push(missing);
+        }
+    }
+
     fn left_out(&self, reference: usize) -> bool {
         self.strikes[reference].load(Ordering::Relaxed) >= STRIKES
     }
@@ -238,7 +308,7 @@ impl Shared<'_> {
     fn strike(&self, reference: usize, name: &str, strikes: u32) {
         let before = self.strikes[reference].fetch_add(strikes, Ordering::Relaxed);
         if before < STRIKES && before + strikes >= STRIKES {
-            lock(&self.not_run).push(NotRun {
+            self.did_not_run(NotRun {
                 what: format!("{name}, to the end"),
                 why: match strikes {
                     STRIKES => "it fails over any batch".into(),
@@ -257,8 +327,13 @@ impl Shared<'_> {
 
     fn progress(&self) -> Progress {
         let lanes = lock(&self.counts).lanes.clone();
-        let cases: BTreeMap<_, _> = lanes.iter().map(|(lane, row)| (lane.name(), row.0)).collect();
-        let elapsed = self.started.elapsed();
+        let before = self.before.iter().flat_map(|before| &before.lanes);
+        let before: BTreeMap<&str, u64> = before.map(|lane| (lane.name.as_str(), lane.cases)).collect();
+        let cases = lanes.iter().map(|(lane, row)| (lane.name(), row.0));
+        let cases: BTreeMap<_, _> = cases
+            .map(|(lane, count)| (lane, count + before.get(lane).unwrap_or(&0)))
+            .collect();
+        let elapsed = Duration::from_secs_f64(self.seconds());
         let most = cases.values().max().copied().unwrap_or(0);
         let of_shard = |all: u64| most as f64 / all.div_ceil(self.plan.shard.1.max(1)).max(1) as f64;
         let done = match self.plan.budget {
@@ -274,8 +349,19 @@ impl Shared<'_> {
         }
     }
 
-    fn results(&self) -> Results {
+    /// Where it stands, in whole rounds.
+    fn checkpoint(&self) -> Checkpoint {
         let counts = lock(&self.counts);
+        let rounds = lock(&self.rounds).clone();
+        let mut results = self.results(&counts);
+        if let Some(before) = &self.before {
+            results = before.clone().then(results);
+        }
+        Checkpoint { rounds, results }
+    }
+
+    /// What was counted since it started or went on, and every finding.
+    fn results(&self, counts: &Counts) -> Results {
         let findings = lock(&self.findings).rows();
         let lanes = self.plan.lanes.iter().map(|lane| {
             let (cases, time) = counts.lanes.get(lane).copied().unwrap_or_default();
@@ -299,10 +385,15 @@ impl Shared<'_> {
         Results {
             format: RESULTS_FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
+            commit: None,
+            shards: Shards {
+                of: self.plan.shard.1,
+                ran: vec![self.plan.shard.0],
+            },
             command: self.plan.command(),
             seed: self.plan.seed,
             started: epoch_seconds().saturating_sub(self.started.elapsed().as_secs()),
-            seconds: self.started.elapsed().as_secs_f64(),
+            seconds: self.seconds(),
             workers: self.plan.workers,
             interrupted: self.stop.load(Ordering::Relaxed),
             lanes: lanes.collect(),
@@ -311,7 +402,7 @@ impl Shared<'_> {
             ledger: counts.ledger.rows(),
             engines: counts.engines.values().cloned().collect(),
             coverage: counts.coverage.of_lanes(&self.plan.lanes),
-            repeated_findings: findings.iter().map(|row| row.seen - 1).sum(),
+            repeated_findings: repeated(&findings),
             findings,
             not_run: lock(&self.not_run).clone(),
         }

@@ -1,8 +1,8 @@
 //! A worker's replays: which engine gets which case, and what comes of it.
 
+use super::STRIKES;
 use super::streams::Item;
 use super::worker::Worker;
-use super::{STRIKES, lock};
 use crate::generators::{Lane, STREAMS_PER_WORLD};
 use crate::gpu::Outcome;
 use crate::gpu::engine::{Engine, EngineId, Request};
@@ -213,7 +213,7 @@ impl Worker<'_> {
         });
         driven.losses = if outcome.lost { driven.losses + 1 } else { 0 };
         if driven.losses == STRIKES {
-            lock(&self.shared.not_run).push(NotRun {
+            self.shared.did_not_run(NotRun {
                 what: format!("{}, to the end", about.id),
                 why: format!("it was lost over {STRIKES} cases in a row"),
                 mend: "see its finding; the campaign went on without it".into(),

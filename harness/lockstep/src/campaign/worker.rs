@@ -6,7 +6,7 @@ use arbitrary::Unstructured;
 
 use super::counts::Counts;
 use super::replays::Driven;
-use super::{Shared, lock};
+use super::{Shared, lock, share};
 use crate::bind::BindPlayer;
 use crate::case::{Case, Origin};
 use crate::findings::Finding;
@@ -78,7 +78,7 @@ pub(super) fn work(shared: &Shared<'_>) {
             },
         );
         worker.count_layouts();
-        lock(&shared.counts).merge(std::mem::take(&mut worker.counts));
+        shared.finish(round, std::mem::take(&mut worker.counts));
     }
 }
 
@@ -97,10 +97,7 @@ fn open_engines(shared: &Shared<'_>) -> Vec<Box<dyn engine::Engine>> {
                     why: format!("{error:#}"),
                     mend,
                 };
-                let mut not_run = lock(&shared.not_run);
-                if !not_run.contains(&missing) {
-                    not_run.push(missing);
-                }
+                shared.did_not_run(missing);
             }
         }
     }
@@ -117,12 +114,13 @@ impl Worker<'_> {
     }
 
     pub(super) fn found(&self, (lane, index): (Lane, u64), case: Case, signature: String, summary: String) {
-        lock(&self.shared.findings).add(Finding {
+        let finding = Finding {
             signature,
             summary,
             case,
             origin: Some(self.origin(lane, index)),
-        });
+        };
+        lock(&self.shared.findings).add(index / share(lane).max(1), finding);
     }
 
     /// Makes a lane's cases of a round and gives each to `body`, with its index.

@@ -5,7 +5,9 @@ pub mod doctor;
 pub mod inspect;
 pub mod minimize;
 mod pictures;
+pub mod report;
 pub mod repro;
+mod resume;
 pub mod run;
 pub mod serve;
 pub mod shaders;
@@ -42,6 +44,8 @@ enum Command {
     Repro(repro::Args),
     /// The smallest case that shows the same finding
     Minimize(minimize::Args),
+    /// Results of a run or of its shards: merged, as page, JSON, JUnit, SARIF, Markdown
+    Report(report::Args),
     /// A stream as text, and a text as a stream
     Inspect(inspect::Args),
     /// The regression cases of corpus/
@@ -64,6 +68,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Repro(args) => repro::run(&args),
         Command::Minimize(args) => minimize::run(&args, &mut std::io::stdout().lock()),
+        Command::Report(args) => report::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Corpus(args) => corpus::run(&args, &mut std::io::stdout().lock()),
         Command::Shaders(args) => shaders::run(&args, &mut std::io::stdout().lock()),

@@ -6,13 +6,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::{Deserialize, Serialize};
 
-use super::{BAD, CLEAN, FOUND, color, stop_on_signals};
+use super::report::{self, Formats};
+use super::resume::{self, Keeper};
+use super::{color, stop_on_signals};
 use crate::bind;
 use crate::campaign::{self, Budget, Cast, Maker, Part, Plan, Progress, epoch_seconds};
 use crate::generators::Lane;
-use crate::minimize;
 use crate::gpu::engine::{self, EngineId};
+use crate::minimize;
 use crate::oracles::msl;
 use crate::readers::native::Native;
 use crate::readers::outside::{Outside, Readers};
@@ -20,7 +23,7 @@ use crate::readers::slot_model::SlotModel;
 use crate::readers::slot_upstream::SlotUpstream;
 use crate::readers::{StreamReader, replay_js};
 use crate::report::results::{FindingRow, NotRun, Results};
-use crate::report::{terminal, write_html, write_json};
+use crate::report::terminal;
 use crate::say;
 use crate::setup::{self, Missing, Parts};
 
@@ -29,51 +32,69 @@ const EXAMPLES: &str = "Examples:
   cargo lockstep run --cases 10000 --seed 7   exactly these cases, on any machine
   cargo lockstep run --only gpu --time 5m     replays alone
   cargo lockstep run --edges                  every edge of the format, through the readers of streams
-  cargo lockstep run --shard 0/4              the first of four machines' parts
+  cargo lockstep run --shard 0/4              the first of four machines' parts; `cargo lockstep report` merges them
+  cargo lockstep run --resume reports/out     the campaign that was ended there goes on
   cargo lockstep run --reader 'exec:python3 reference/examples/reader.py'
 
 Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.";
 
-/// `lockstep run`'s arguments.
-#[derive(clap::Args)]
+/// `lockstep run`'s arguments. Those that are kept in a checkpoint decide what is run.
+#[derive(clap::Args, Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// How long to run: 90s, 5m, 2h
-    #[arg(long, default_value = "60s", value_parser = duration, conflicts_with = "cases")]
-    time: Duration,
+    /// How long to run: 90s, 5m, 2h; without it 60s
+    #[arg(long, value_parser = duration, conflicts_with = "cases")]
+    time: Option<Duration>,
     /// Run exactly this many stream cases and layout cases, with their share of the other kinds
     #[arg(long)]
     cases: Option<u64>,
     /// Instead of random cases every edge of the format once: each field, length, count and context where a rule turns
     #[arg(long, conflicts_with_all = ["time", "cases", "seed", "only", "gpu"])]
-    edges: bool,
+    pub(super) edges: bool,
     /// Every case follows from it; without it the clock gives one, and the report names it
     #[arg(long)]
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
     /// Threads; one for each core unless said otherwise
     #[arg(long, value_parser = workers)]
+    #[serde(skip)]
     workers: Option<usize>,
     /// Only this part of the job; may be given several times
     #[arg(long, value_enum)]
     only: Vec<Part>,
-    /// Part I of N of the campaign, I from 0
-    #[arg(long, value_name = "I/N", value_parser = shard, default_value = "0/1")]
-    shard: (u64, u64),
+    /// Part I of N of the campaign, I from 0; `cargo lockstep report` merges the parts' results
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub(super) shard: Option<(u64, u64)>,
     #[command(flatten)]
+    #[serde(rename = "reader")]
     readers: Readers,
     /// Replay on this engine; may be given several times. `cargo lockstep doctor` lists them
     #[arg(long, value_name = "ENGINE")]
     gpu: Vec<String>,
     /// End with status 2 where no engine executes what it validates
     #[arg(long)]
+    #[serde(skip)]
     require_gpu: bool,
     /// Where results.json, report.html and findings/ go
     #[arg(long, value_name = "FOLDER")]
+    #[serde(skip)]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(skip)]
+    formats: Formats,
+    /// Go on with the campaign that was ended in this folder, by a signal or by whatever happened to the machine. The options that decide
+    /// what is run are the ones that it was started with
+    #[arg(long, value_name = "FOLDER")]
+    #[serde(skip)]
+    resume: Option<PathBuf>,
     /// Say nothing while it runs
     #[arg(long)]
+    #[serde(skip)]
     quiet: bool,
 }
+
+/// Without `--time`.
+const TIME: Duration = Duration::from_secs(60);
 
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text
@@ -116,8 +137,31 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
     }
 }
 
+impl Args {
+    /// These of a checkpoint in `folder`, with those given that decide nothing of what is run.
+    fn shown_as(self, given: &Args, folder: &std::path::Path) -> Args {
+        Args {
+            workers: given.workers,
+            require_gpu: given.require_gpu,
+            out: given.out.clone().or_else(|| Some(folder.to_owned())),
+            formats: given.formats.clone(),
+            quiet: given.quiet,
+            ..self
+        }
+    }
+}
+
 /// Runs the campaign and writes its report.
-pub fn run(args: &Args) -> anyhow::Result<u8> {
+pub fn run(given: &Args) -> anyhow::Result<u8> {
+    let commit = commit();
+    let (args, from) = match &given.resume {
+        Some(folder) => {
+            let (kept, from) = resume::take_up(given, folder, commit.as_deref())?;
+            (kept.shown_as(given, folder), Some(from))
+        }
+        None => (given.clone(), None),
+    };
+    let args = &args;
     if let Some(option) = without_engines(args).filter(|_| args.require_gpu) {
         anyhow::bail!("--require-gpu asks for engines, and {option} runs none");
     }
@@ -141,11 +185,41 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let stop = stop_on_signals("lockstep: ending; the report follows. Once more ends at once.");
     let mut show = Show::new(quiet);
-    let mut results = campaign::run(&plan, &cast, &stop, &mut |progress| show.progress(progress));
+    let mut keeper = Keeper::new(&out, commit.clone(), args, &plan);
+    if from.is_none() {
+        // What an earlier campaign left there is not this one's.
+        keeper.remove();
+    }
+    let (progress, keep) = (
+        &mut |progress: &Progress| show.progress(progress),
+        &mut |checkpoint: &_| keeper.keep(checkpoint),
+    );
+    let end = campaign::run_from(from, &plan, &cast, &stop, progress, keep);
+    // Until the report is there.
+    keeper.keep(&end);
     show.end();
+    let mut results = Results { commit, ..end.results };
     minimize::findings(&mut results, &cast, MINIMIZING, &stop);
     name_readers(&mut results, &outside);
-    finish(&results, &out, args.require_gpu)
+    let (written, status) = finish(&results, &out, args);
+    if written && !results.interrupted {
+        keeper.remove();
+    }
+    Ok(status)
+}
+
+/// The commit that stands in the repository, with `-dirty` behind it where files differ from it.
+fn commit() -> Option<String> {
+    let root = setup::repository_root().ok()?;
+    let mut git = std::process::Command::new("git");
+    git.current_dir(root).env("GIT_OPTIONAL_LOCKS", "0");
+    let arguments = ["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"];
+    let output = git
+        .args(arguments)
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }
 
 /// So long at most a campaign's findings are minimised.
@@ -168,7 +242,8 @@ fn plan(args: &Args, out: &std::path::Path) -> Plan {
         true => (0, Budget::Edges, vec![Lane::Edges]),
         false => (
             args.seed.unwrap_or_else(epoch_seconds),
-            args.cases.map_or(Budget::Time(args.time), Budget::Cases),
+            args.cases
+                .map_or(Budget::Time(args.time.unwrap_or(TIME)), Budget::Cases),
             parts.flat_map(Part::lanes).copied().collect(),
         ),
     };
@@ -179,7 +254,7 @@ fn plan(args: &Args, out: &std::path::Path) -> Plan {
             .workers
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         lanes,
-        shard: args.shard,
+        shard: args.shard.unwrap_or((0, 1)),
         findings: out.join("findings"),
     }
 }
@@ -268,7 +343,7 @@ fn engines(args: &Args, parts: &Parts, missing: &mut Vec<NotRun>) -> anyhow::Res
 }
 
 /// What did not run where no engine executes anything.
-const NO_GPU: &str = "a GPU";
+pub(super) const NO_GPU: &str = "a GPU";
 
 /// The best adapter, the noop backend, Dawn and deno.
 fn one_of_each<'a>(available: &'a [EngineId], parts: &Parts, missing: &mut Vec<NotRun>) -> Vec<&'a EngineId> {
@@ -317,25 +392,16 @@ fn nothing_executes(args: &Args, parts: &Parts) -> Option<NotRun> {
     })
 }
 
-fn finish(results: &Results, out: &std::path::Path, require_gpu: bool) -> anyhow::Result<u8> {
+/// Prints the summary and writes the report. Whether all of it is written, and the exit status.
+fn finish(results: &Results, out: &std::path::Path, args: &Args) -> (bool, u8) {
     let mut stdout = std::io::stdout().lock();
     // The summary first: it is the one that a full disk cannot take away. A closed pipe is the reader's own choice.
     let _ = write!(stdout, "{}", terminal::summary(results, color()));
-    // Each is tried, whatever became of the other.
-    let written = [
-        write_json(results, &out.join("results.json")),
-        write_html(results, &out.join("report.html")),
-    ];
-    written.into_iter().collect::<anyhow::Result<()>>()?;
-    let _ = writeln!(stdout, "report: {}", out.join("report.html").display());
-    // No case is no green campaign.
-    let excused = |missing: &NotRun| missing.what == NO_GPU && !require_gpu;
-    let ran_all = results.not_run.iter().all(excused) && results.lanes.iter().any(|lane| lane.cases > 0);
-    Ok(match (results.findings.is_empty(), ran_all) {
-        (false, _) => FOUND,
-        (true, false) => BAD,
-        (true, true) => CLEAN,
-    })
+    let written = report::write(results, Some(out), &args.formats, args.require_gpu);
+    if written {
+        let _ = writeln!(stdout, "report: {}", out.join("report.html").display());
+    }
+    (written, report::status(results, written, args.require_gpu))
 }
 
 /// Progress: a bar on a terminal, a line every few seconds elsewhere.

@@ -64,6 +64,12 @@ impl<const ASPECTS: usize> Compared<ASPECTS> {
     }
 }
 
+/// The place of an aspect among all of them, for reports that list them in order; of one that there is not, the first.
+pub fn aspect_order(aspect: &str) -> usize {
+    let mut aspects = streams::ASPECTS.iter().chain(&slots::ASPECTS).chain(&bind::ASPECTS);
+    aspects.position(|known| *known == aspect).unwrap_or(0)
+}
+
 /// See [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -132,7 +138,10 @@ pub fn findings<'a>(subject: &str, references: impl IntoIterator<Item = (&'a str
 fn first_of<'a>(chain: &[&str], outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
     let parts = |outcome: &&Outcome| matches!(outcome.verdict, Verdict::Differ(_));
     let place = |outcome: &Outcome| chain.iter().position(|aspect| *aspect == outcome.aspect);
-    let of_chain = outcomes.iter().filter(parts).filter_map(|outcome| Some((place(outcome)?, outcome)));
+    let of_chain = outcomes
+        .iter()
+        .filter(parts)
+        .filter_map(|outcome| Some((place(outcome)?, outcome)));
     of_chain.min_by_key(|(place, _)| *place).map(|(_, outcome)| outcome)
 }
 

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
 
 use super::process::{DEADLINE, Process};
 use super::{StreamReader, native, replay_js};
@@ -11,7 +12,8 @@ use super::{StreamReader, native, replay_js};
 const OURS: [&str; 2] = [native::NAME, replay_js::NAME];
 
 /// `lockstep run` and `repro` take these.
-#[derive(clap::Args, Clone, Debug, Default)]
+#[derive(clap::Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Readers {
     /// A further reader of streams, as exec:COMMAND, which speaks reference/PROTOCOL.md; may be given several times. Quotes and
     /// backslashes hold words together as in a shell, and nothing is expanded
@@ -20,7 +22,8 @@ pub struct Readers {
 }
 
 /// One of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Outside {
     /// Its name in reports: the one of its hello, or `exec:COMMAND` where it said none.
     pub name: String,
@@ -28,6 +31,20 @@ pub struct Outside {
     given: String,
     /// The program and its arguments.
     words: Vec<String>,
+}
+
+impl TryFrom<String> for Outside {
+    type Error = String;
+
+    fn try_from(given: String) -> Result<Outside, String> {
+        Outside::parse(&given)
+    }
+}
+
+impl From<Outside> for String {
+    fn from(outside: Outside) -> String {
+        outside.given
+    }
 }
 
 impl Readers {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::LedgerRow;
 
 /// The version of the JSON report.
-pub const RESULTS_FORMAT: u32 = 2;
+pub const RESULTS_FORMAT: u32 = 3;
 
 /// A whole campaign.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +16,10 @@ pub struct Results {
     pub format: u32,
     /// The program's version.
     pub version: String,
+    /// The commit of the repository that it ran in, with `-dirty` behind it where files differ from it; none outside of a repository.
+    pub commit: Option<String>,
+    /// The parts of the campaign that these results are of.
+    pub shards: Shards,
     /// The command line that makes the same cases again.
     pub command: String,
     /// The seed of every case.
@@ -46,6 +50,15 @@ pub struct Results {
     pub repeated_findings: u64,
     /// What could not run, and what to do about it.
     pub not_run: Vec<NotRun>,
+}
+
+/// Parts of a campaign.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shards {
+    /// Into how many the campaign is split.
+    pub of: u64,
+    /// Those that ran, ascending.
+    pub ran: Vec<u64>,
 }
 
 /// Cases of one kind.
@@ -238,7 +251,8 @@ pub struct GpuTable {
 }
 
 impl GpuTable {
-    fn add(&mut self, other: &GpuTable) {
+    /// Adds other counts.
+    pub fn add(&mut self, other: &GpuTable) {
         self.sound += other.sound;
         self.got_through += other.got_through;
         self.left_to_device += other.left_to_device;
@@ -309,12 +323,19 @@ pub struct FindingRow {
     pub summary: String,
     /// The case file.
     pub file: String,
+    /// Why there is no case file: the case itself was printed when it was found.
+    pub not_written: Option<String>,
     /// The command that shows it again.
     pub repro: String,
     /// Seconds after the campaign's start.
     pub at: f64,
     /// How often it was seen.
     pub seen: u64,
+}
+
+/// Of findings, how often they were seen after the first time.
+pub fn repeated(findings: &[FindingRow]) -> u64 {
+    findings.iter().map(|row| row.seen.saturating_sub(1)).sum()
 }
 
 /// A part that could not run.

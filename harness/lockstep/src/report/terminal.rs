@@ -489,7 +489,10 @@ fn finding(row: &FindingRow, paint: Paint) -> Vec<String> {
         count(row.seen, "time", "times"),
         span(row.at)
     ));
-    lines.push(format!("  file   {}", plain(&row.file)));
+    match &row.not_written {
+        Some(why) => lines.extend(wrapped("  no case file:", &plain(why), 4)),
+        None => lines.push(format!("  file   {}", plain(&row.file))),
+    }
     lines.push(format!("  rerun  {}", plain(&row.repro)));
     lines
 }
