@@ -14,7 +14,7 @@ use crate::case::{
     StreamExpect,
 };
 use crate::files::{find, slug};
-use crate::findings::{case_text, read_case, write_case};
+use crate::findings::{case_text, read_case, stream_text, write_case};
 use crate::gpu::engine::{self, Engine};
 use crate::gpu::wgpu_engine::WgpuEngine;
 use crate::gpu::{Outcome, TroubleKind};
@@ -32,6 +32,7 @@ use crate::readers::slot_model::SlotModel;
 use crate::readers::slot_upstream::{self, SlotUpstream};
 use crate::readers::{CallsQuery, StreamReader};
 use crate::setup::Parts;
+use crate::text;
 
 /// The case files among `paths`: a file as it is, a folder's `*.json` in the order of their names.
 ///
@@ -113,6 +114,7 @@ impl Judge {
     pub fn check_file(&mut self, path: &Path) -> anyhow::Result<Vec<String>> {
         let file = read_case(path)?;
         let mut wrong = self.check(&file);
+        wrong.extend(encodings(&file));
         if std::fs::read_to_string(path)? != case_text(&file)? {
             wrong.push("the file is not what it is written back as; `corpus add` writes that".into());
         }
@@ -124,11 +126,14 @@ impl Judge {
     ///
     /// # Errors
     ///
-    /// It is no case file or says nothing of what it shows, there is such a case, somebody is missing, or the case does not hold.
-    pub fn add(&mut self, path: &Path, corpus: &Path) -> anyhow::Result<PathBuf> {
-        let (mut file, from) = (read_case(path)?, path.display());
+    /// It says nothing of what it shows, there is such a case, somebody is missing, or the case does not hold. `from` is named.
+    pub fn add(&mut self, mut file: CaseFile, from: &Path, corpus: &Path) -> anyhow::Result<PathBuf> {
+        let from = from.display();
         let name = file.shows.as_deref().map(slug).unwrap_or_default();
-        anyhow::ensure!(!name.is_empty(), "{from}: no `shows` to name the case by");
+        anyhow::ensure!(
+            !name.is_empty(),
+            "{from}: no `shows` to name the case by; say it by --shows"
+        );
         let kind = match file.case {
             Case::Stream(_) => "streams",
             Case::Layout(_) => "layouts",
@@ -246,6 +251,31 @@ impl Judge {
         }
         replays
     }
+}
+
+/// What is lost where a case is decoded and encoded again: the blob's bytes, by its words and by its text.
+fn encodings(file: &CaseFile) -> Vec<String> {
+    let Case::Stream(case) = &file.case else {
+        return Vec::new();
+    };
+    let mut wrong = Vec::new();
+    if let Ok(blob) = wire::Blob::parse(&case.blob) {
+        if wire::encode_blob(&blob.words, blob.data) != case.blob {
+            wrong.push("the blob is not what its words and data are encoded as".into());
+        }
+        if text::read(&text::write(&blob)).ok().as_ref() != Some(&case.blob) {
+            wrong.push("the blob is not what its text is read back as".into());
+        }
+    }
+    let due = stream_text(&file.case);
+    if file.text != due {
+        let alike = due.iter().zip(&file.text).take_while(|(a, b)| a == b).count();
+        wrong.push(format!(
+            "`text` does not say what the blob does, from line {} on",
+            alike + 1
+        ));
+    }
+    wrong
 }
 
 // Answers in words.

@@ -365,6 +365,11 @@ fn entry_row(entry: &BindGroupLayoutEntry) -> usize {
 const ACCELERATION_STRUCTURE: usize = 11;
 const EXTERNAL_TEXTURE: usize = 12;
 
+/// A binding type in words.
+pub fn binding_name(ty: &BindingType) -> &'static str {
+    BINDINGS[binding_row(ty)]
+}
+
 fn binding_row(ty: &BindingType) -> usize {
     match ty {
         BindingType::Buffer {

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use crate::case::{CASE_FORMAT, Case, CaseFile, Origin};
 use crate::files::{self, slug};
 use crate::report::results::FindingRow;
-use crate::{input, say};
+use crate::{input, say, text};
 
 /// The longest case file that is read. Every question and answer about a case within it fits a frame of PROTOCOL.md.
 pub const MAX_CASE_FILE: u64 = 128 << 20;
@@ -76,13 +76,10 @@ impl Findings {
         let at = self.before + self.started.elapsed().as_secs_f64();
         let path = self.folder.join(file_name(&finding));
         let file = CaseFile {
-            format: CASE_FORMAT,
             shows: Some(finding.summary.clone()),
             signature: Some(finding.signature.clone()),
-            source: None,
             origin: finding.origin,
-            expect: None,
-            case: finding.case,
+            ..CaseFile::of(finding.case)
         };
         let not_written = write_case(&path, &file).err().map(|error| format!("{error:#}"));
         let path = path.display().to_string();
@@ -149,9 +146,21 @@ fn file_name(finding: &Finding) -> String {
     }
 }
 
-/// The text of a case file: of every case there is one.
+/// The text of a case file: of every case there is one. A stream stands there as text too, whatever `file` has for it.
 pub fn case_text(file: &CaseFile) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(file)? + "\n")
+    let file = CaseFile {
+        text: stream_text(&file.case),
+        ..file.clone()
+    };
+    Ok(serde_json::to_string_pretty(&file)? + "\n")
+}
+
+/// A stream as the lines of text that say its blob; none of a blob that is refused whole, and of a case of another kind.
+pub fn stream_text(case: &Case) -> Vec<String> {
+    let Case::Stream(case) = case else { return Vec::new() };
+    let blob = wire::Blob::parse(&case.blob).ok();
+    let text = blob.map_or(String::new(), |blob| text::write(&blob));
+    text.lines().map(str::to_owned).collect()
 }
 
 /// Writes a case file: it is whole, or not there.

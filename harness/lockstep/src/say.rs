@@ -5,12 +5,23 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 
-/// Writes text to standard output, as it is. That nobody reads it is the reader's own choice.
-pub fn out(text: &str) {
+use anyhow::Context as _;
+
+/// Writes to standard output, as it is. A reader that has seen enough, such as `head`, is no error.
+///
+/// # Errors
+///
+/// It cannot be written, as on a full disk.
+pub fn out(bytes: &[u8]) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("standard output: cannot write to it")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes a line to standard error.

@@ -520,14 +520,8 @@ fn campaign(subject: fn() -> Box<dyn BindPlayer>) -> Results {
     bytes_shifted,
     "bind: wrong vs slot-upstream: the ledger's `immediates-length` did not occur"
 )]
-#[case(
-    binds_no_texture,
-    "bind: wrong vs slot-upstream: an empty texture slot"
-)]
-#[case(
-    gives_no_bytes,
-    "bind: wrong vs slot-upstream: an empty buffer slot"
-)]
+#[case(binds_no_texture, "bind: wrong vs slot-upstream: an empty texture slot")]
+#[case(gives_no_bytes, "bind: wrong vs slot-upstream: an empty buffer slot")]
 fn a_wrong_encoder_is_found_out(#[case] subject: fn() -> Box<dyn BindPlayer>, #[case] due: &str) {
     let results = campaign(subject);
     let found: Vec<&str> = results.findings.iter().map(|row| row.signature.as_str()).collect();

@@ -173,8 +173,7 @@ fn add(judge: &mut Judge) -> Result<(), Failed> {
     let mut file = case(LOOP)?;
     let due = file.expect.clone();
     let mut add = |file: &CaseFile| -> Result<String, Failed> {
-        std::fs::write(&from, case_text(file).map_err(|error| error.to_string())?)?;
-        let added = judge.add(&from, root.path());
+        let added = judge.add(file.clone(), &from, root.path());
         Ok(added.map_or_else(|error| format!("{error:#}"), |path| path.display().to_string()))
     };
     let says = |said: String, part: &str| expect(said.contains(part), said);
@@ -191,8 +190,7 @@ fn add(judge: &mut Judge) -> Result<(), Failed> {
     says(add(&file)?, "there is such a case already")?;
     judge.missing.push("the reader of a test".into());
     file.shows = Some("Others".into());
-    std::fs::write(&from, case_text(&file).map_err(|error| error.to_string())?)?;
-    let refused = judge.add(&from, root.path());
+    let refused = judge.add(file, &from, root.path());
     judge.missing.pop();
     expect(
         refused.is_err_and(|error| error.to_string().contains("the reader of a test")),

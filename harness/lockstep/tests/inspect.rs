@@ -754,15 +754,7 @@ fn a_case_file() {
         blob: blob.clone(),
         ..StreamCase::default()
     };
-    let case = lockstep::case::CaseFile {
-        format: lockstep::case::CASE_FORMAT,
-        shows: None,
-        source: None,
-        expect: None,
-        signature: None,
-        origin: None,
-        case: Case::Stream(stream.clone()),
-    };
+    let case = lockstep::case::CaseFile::of(Case::Stream(stream.clone()));
     lockstep::findings::write_case(&at, &case).unwrap();
     lockstep().arg(&at).assert().success().stdout(EVERYTHING).stderr("");
     lockstep()

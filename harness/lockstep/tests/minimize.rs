@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use lockstep::bind::{BindPlayer, Bound, Reads};
 use lockstep::campaign::{Cast, Maker};
-use lockstep::case::{BindCase, BindCommand, BufferFacts, Case, CaseFile, LayoutCase, Origin, Platform, Shader, System};
+use lockstep::case::{
+    BindCase, BindCommand, BufferFacts, Case, CaseFile, LayoutCase, Origin, Platform, Shader, System,
+};
 use lockstep::findings::{read_case, write_case};
 use lockstep::generators::{self, Lane};
 use lockstep::minimize::{End, Jury, Limits, Minimized, minimize, size};
@@ -33,14 +35,15 @@ fn cast() -> Cast {
     }
 }
 
-/// The first case of a lane that shows a finding of which `is` says that it is sought.
-fn find(jury: &mut Jury, lane: Lane, is: impl Fn(&str) -> bool) -> (Case, String) {
+/// The first case of a lane that shows a finding whose signature begins like that.
+fn find(jury: &mut Jury, lane: Lane, sought: &str) -> (Case, String) {
     for index in 0..20_000 {
         let lane = lane.name().into();
         let Some(made) = generators::case(&Origin { lane, seed: 1, index }) else {
             continue;
         };
-        if let Some(signature) = jury.all(&made.case).into_iter().find(|signature| is(signature)) {
+        let shown = jury.signatures(std::slice::from_ref(&made.case), sought).remove(0);
+        if let Some(signature) = shown.into_iter().find(|signature| signature.starts_with(sought)) {
             return (made.case, signature);
         }
     }
@@ -60,21 +63,31 @@ fn minimized(jury: &mut Jury, case: &Case, signature: &str) -> Minimized {
 
 /// A wrong reader's finding is minimised to the bound, keeps its signature, and comes to the same end a second time.
 fn holds_to_the_bound(cast: &Cast, lane: Lane, sought: &str) {
+    holds_to(cast, lane, sought, (3, 2));
+}
+
+fn holds_to(cast: &Cast, lane: Lane, sought: &str, (commands, objects): (usize, usize)) {
     let mut jury = Jury::of(cast);
-    let (case, signature) = find(&mut jury, lane, |signature| signature.starts_with(sought));
+    let (case, signature) = find(&mut jury, lane, sought);
     let smallest = minimized(&mut jury, &case, &signature);
     assert_eq!(smallest.end, End::Smallest);
     assert!(jury.all(&smallest.case).contains(&signature), "{signature}");
     let within = match &smallest.case {
         Case::Stream(case) => {
             let words = Blob::parse(&case.blob).map_or(Vec::new(), |blob| blob.words);
-            let refused = wire::commands(&words, u32::MAX).filter(Result::is_ok).count();
-            refused <= 3 && case.objects.len() <= 2
+            let accepted = wire::commands(&words, u32::MAX).filter(Result::is_ok).count();
+            accepted <= commands && case.objects.len() <= objects
         }
         Case::Layout(case) => case.groups.iter().flatten().flatten().count() <= 2,
         Case::Bind(case) => case.group_layouts.iter().flatten().count() <= 2,
     };
-    assert!(within, "{signature}: {} from {}: {:#?}", size(&smallest.case), size(&case), smallest.case);
+    assert!(
+        within,
+        "{signature}: {} from {}: {:#?}",
+        size(&smallest.case),
+        size(&case),
+        smallest.case
+    );
     assert_eq!(minimized(&mut jury, &case, &signature), smallest, "{signature}");
 }
 
@@ -116,7 +129,9 @@ fn spoiled(question: fn(&mut Batch), answers: fn(&mut BatchAnswers)) -> Maker<Bo
 /// Changes the words of every stream that is asked about.
 fn change_words(batch: &mut Batch, change: fn(&mut Vec<u32>, u32)) {
     for query in &mut batch.streams {
-        let Ok(mut blob) = Blob::parse(&query.blob) else { continue };
+        let Ok(mut blob) = Blob::parse(&query.blob) else {
+            continue;
+        };
         change(&mut blob.words, blob.data.len() as u32);
         query.blob = wire::encode_blob(&blob.words, blob.data);
     }
@@ -127,7 +142,7 @@ fn any_index_format(batch: &mut Batch) {
     change_words(batch, |words, data| {
         while let Some(Err(refused)) = wire::commands(words, data).find(Result::is_err) {
             let fits = refused.op == Some(Op::SetIndexBuffer) && refused.reason == Reason::BadEnum;
-            match words.get_mut(refused.word + 2).filter(|_| fits) {
+            match words.get_mut(refused.word + 2).filter(|format| fits && **format != 1) {
                 Some(format) => *format = 1,
                 None => break,
             }
@@ -147,7 +162,9 @@ fn any_open_pass(batch: &mut Batch) {
 
 /// The last granted id is not found: a search that ends one early.
 fn last_grant_forgotten(batch: &mut Batch) {
-    batch.streams.iter_mut().for_each(|query| drop(query.id_map.pop()));
+    for query in &mut batch.streams {
+        query.id_map.pop();
+    }
 }
 
 /// Another id is given for the greatest that is granted.
@@ -158,11 +175,16 @@ fn last_grant_is_another(batch: &mut Batch) {
 }
 
 fn window_is_doubled(batch: &mut Batch) {
-    batch.streams.iter_mut().for_each(|query| query.window = query.window.saturating_mul(2));
+    batch
+        .streams
+        .iter_mut()
+        .for_each(|query| query.window = query.window.saturating_mul(2));
 }
 
 fn descriptors_without_their_last_byte(batch: &mut Batch) {
-    batch.descriptors.iter_mut().for_each(|query| drop(query.bytes.pop()));
+    for query in &mut batch.descriptors {
+        query.bytes.pop();
+    }
 }
 
 fn vertices_from_4_billion(answers: &mut BatchAnswers) {
@@ -250,18 +272,19 @@ fn a_reader_of_wrong_ranges(#[case] fault: u8, #[case] sought: &str) {
     holds_to_the_bound(&cast, Lane::Streams, sought);
 }
 
-/// Without a reader to hold it against: what a device says is enough.
+/// Without a reader to hold it against: what a device says is enough. It says so of a draw where the pass has an attachment, which are two
+/// objects more, and where a Submit finishes the encoder.
 #[rstest]
-#[case(0, "gpu: wrong on wgpu:noop: accepted DrawIndirect and the GPU refuses its range")]
-#[case(2, "gpu: wrong on wgpu:noop: refused out-of-range WriteBuffer and the GPU takes it")]
-fn a_device_says_that_ranges_are_wrong(#[case] fault: u8, #[case] sought: &str) {
+#[case(0, "gpu: wrong on wgpu:noop: accepted DrawIndirect and the GPU refuses its range", (4, 3))]
+#[case(2, "gpu: wrong on wgpu:noop: refused out-of-range WriteBuffer and the GPU takes it", (3, 2))]
+fn a_device_says_that_ranges_are_wrong(#[case] fault: u8, #[case] sought: &str, #[case] bound: (usize, usize)) {
     let cast = Cast {
         subject: wrong_ranges(fault),
         references: Vec::new(),
         engines: vec!["wgpu:noop".into()],
         ..cast()
     };
-    holds_to_the_bound(&cast, Lane::Replays, sought);
+    holds_to(&cast, Lane::Replays, sought, bound);
 }
 
 #[test]
@@ -312,10 +335,12 @@ fn no_texture(bound: &mut Bound) {
     bound.stages.iter_mut().for_each(|tables| tables.textures.clear());
 }
 
+fn as_it_is<T>(_: &mut T) {}
+
 #[rstest]
-#[case(no_dynamic_offsets, |_| {}, "bind: wrong vs slot-upstream: a buffer")]
-#[case(arrays_in_reverse, |_| {}, "bind: wrong vs slot-upstream: _buffer_sizes")]
-#[case(|_| {}, no_texture, "bind: wrong vs slot-upstream: an empty texture slot")]
+#[case(no_dynamic_offsets, as_it_is, "bind: wrong vs slot-upstream: a buffer")]
+#[case(arrays_in_reverse, as_it_is, "bind: wrong vs slot-upstream: _buffer_sizes")]
+#[case(as_it_is, no_texture, "bind: wrong vs slot-upstream: an empty texture slot")]
 fn a_wrong_encoder(#[case] before: fn(&mut BindCase), #[case] after: fn(&mut Bound), #[case] sought: &str) {
     let cast = Cast {
         bind_subject: Box::new(move || Box::new(Encoder { before, after })),
@@ -355,7 +380,10 @@ fn main() {
     });
     let mut judge = |cases: &[Case]| -> Vec<BTreeSet<String>> {
         let shows = |case: &Case| {
-            let Case::Layout(LayoutCase { shader: Some(shader), .. }) = case else {
+            let Case::Layout(LayoutCase {
+                shader: Some(shader), ..
+            }) = case
+            else {
                 return false;
             };
             shader.wgsl.contains("arrayLength") && naga::front::wgsl::parse_str(&shader.wgsl).is_ok()
@@ -365,7 +393,9 @@ fn main() {
     };
     let stop = AtomicBool::new(false);
     let smallest = minimize(&case, "it", &mut judge, &limits(&stop), &mut |_| {}).expect("it shows");
-    let Case::Layout(smallest) = smallest.case else { panic!("a layout") };
+    let Case::Layout(smallest) = smallest.case else {
+        panic!("a layout")
+    };
     let shader = smallest.shader.expect("a shader");
     let left: Vec<&str> = shader.wgsl.lines().filter(|line| !line.trim().is_empty()).collect();
     assert_eq!(
@@ -389,7 +419,7 @@ fn found() -> (Jury, Case, String) {
         ..cast()
     };
     let mut jury = Jury::of(&cast);
-    let (case, signature) = find(&mut jury, Lane::Streams, |signature| signature.starts_with("ranges:"));
+    let (case, signature) = find(&mut jury, Lane::Streams, "ranges:");
     (jury, case, signature)
 }
 
@@ -424,7 +454,10 @@ fn a_case_that_does_not_show_it_is_none() {
     let (mut jury, case, _) = found();
     let stop = AtomicBool::new(false);
     let mut judge = |cases: &[Case]| jury.signatures(cases, "calls: a vs b");
-    assert_eq!(minimize(&case, "calls: a vs b", &mut judge, &limits(&stop), &mut |_| {}), None);
+    assert_eq!(
+        minimize(&case, "calls: a vs b", &mut judge, &limits(&stop), &mut |_| {}),
+        None
+    );
 }
 
 // The command.
@@ -445,7 +478,11 @@ fn lockstep(arguments: &[&str]) -> (Option<i32>, Vec<String>) {
 /// A case of the generators without a finding.
 fn plain() -> Case {
     let lane = Lane::Layouts.name().into();
-    let origin = Origin { lane, seed: 1, index: 0 };
+    let origin = Origin {
+        lane,
+        seed: 1,
+        index: 0,
+    };
     generators::case(&origin).expect("a case").case
 }
 
@@ -472,7 +509,10 @@ fn what_cannot_be_minimised_is_said_in_one_line() {
         (&[nowhere.as_str()][..], "cannot read the case"),
         (&[broken.as_str()], "not a case file"),
         (&[plain.as_str()], "the case shows no finding"),
-        (&[plain.as_str(), "--signature", other], "the case does not show `slots: native vs slot-model"),
+        (
+            &[plain.as_str(), "--signature", other],
+            "the case does not show `slots: native vs slot-model",
+        ),
         (&[plain.as_str(), "--limit", "soon"], "invalid value 'soon'"),
     ] {
         let (status, lines) = lockstep(arguments);
@@ -486,7 +526,9 @@ fn what_cannot_be_minimised_is_said_in_one_line() {
 #[test]
 fn the_smallest_case_is_written_beside_the_file_and_is_gone_on_from() {
     let folder = tempfile::tempdir().expect("a folder");
-    let Case::Layout(mut case) = plain() else { panic!("a layout") };
+    let Case::Layout(mut case) = plain() else {
+        panic!("a layout")
+    };
     case.shader = Some(Shader {
         wgsl: "fn a() {}\nfn b() { nothing(); }\n".into(),
         ..Shader::default()
@@ -503,14 +545,36 @@ fn the_smallest_case_is_written_beside_the_file_and_is_gone_on_from() {
     assert_eq!(status, Some(0), "{lines:?}");
     assert!(lines[0].contains("case.min.json: 0 bindings"), "{lines:?}");
     let smallest = read_case(&to).expect("a case");
-    let Case::Layout(left) = &smallest.case else { panic!("a layout") };
+    let Case::Layout(left) = &smallest.case else {
+        panic!("a layout")
+    };
     let wgsl = left.shader.as_ref().map(|shader| shader.wgsl.trim());
-    assert_eq!((wgsl, smallest.signature.as_deref()), (Some("fn b() { nothing(); }"), original.signature.as_deref()));
-    assert_eq!(read_case(&path).expect("a case"), original, "the file itself stays as it is");
+    assert_eq!(
+        (wgsl, smallest.signature.as_deref()),
+        (Some("fn b() { nothing(); }"), original.signature.as_deref())
+    );
+    assert_eq!(
+        read_case(&path).expect("a case").case,
+        original.case,
+        "the file itself stays as it is"
+    );
     let (status, lines) = lockstep(&[&from]);
-    assert_eq!((status, read_case(&to).expect("a case")), (Some(0), smallest), "{lines:?}");
+    assert_eq!(
+        (status, read_case(&to).expect("a case")),
+        (Some(0), smallest),
+        "{lines:?}"
+    );
     // A file of another finding is not written over.
-    std::fs::write(&to, std::fs::read_to_string(&to).expect("a text").replace("naga refuses", "another")).expect("a file");
+    std::fs::write(
+        &to,
+        std::fs::read_to_string(&to)
+            .expect("a text")
+            .replace("naga refuses", "another"),
+    )
+    .expect("a file");
     let (status, lines) = lockstep(&[&from]);
-    assert!(status == Some(2) && lines.len() == 1 && lines[0].contains("another finding"), "{lines:?}");
+    assert!(
+        status == Some(2) && lines.len() == 1 && lines[0].contains("another finding"),
+        "{lines:?}"
+    );
 }

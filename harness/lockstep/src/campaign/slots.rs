@@ -90,7 +90,8 @@ impl Worker<'_> {
                 self.counts.coverage.bound(case);
                 self.counts.ledger.add(&compared.ledger);
                 let (subject, reference) = (subject.name(), slot_upstream::NAME);
-                self.counts.add(bind::ASPECTS[0], subject, reference, compared.counts[0]);
+                self.counts
+                    .add(bind::ASPECTS[0], subject, reference, compared.counts[0]);
                 oracles::findings(subject, [(reference, compared.parted.as_slice())])
             }
             Err(_) => vec![Found {

@@ -337,7 +337,11 @@ impl Worker<'_> {
     /// Counts and keeps what the references' outcomes show of an item, the one at `at` of their lists. Whether a reference parts from the
     /// subject over its stream.
     fn compare(&mut self, item: &Item, references: &[(String, Vec<Vec<Outcome>>)], at: usize) -> bool {
-        let of_item = || references.iter().map(|(name, lists)| (name.as_str(), lists[at].as_slice()));
+        let of_item = || {
+            references
+                .iter()
+                .map(|(name, lists)| (name.as_str(), lists[at].as_slice()))
+        };
         let subject = self.subject.name();
         for (name, outcomes) in of_item() {
             outcomes

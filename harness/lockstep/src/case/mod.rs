@@ -97,6 +97,9 @@ pub struct CaseFile {
     pub expect: Option<Expect>,
     /// The case.
     pub case: Case,
+    /// A stream's blob as text (`reference/TEXT.md`), line by line, for a person; the blob is what counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub text: Vec<String>,
 }
 
 impl CaseFile {
@@ -110,6 +113,7 @@ impl CaseFile {
             origin: None,
             expect: None,
             case,
+            text: Vec::new(),
         }
     }
 }

@@ -1,14 +1,25 @@
 //! `lockstep corpus`: the regression cases.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
+use anyhow::Context as _;
+use arbitrary::Unstructured;
+use clap::ValueEnum;
+
+use super::run::readers;
 use super::{BAD, CLEAN, FOUND};
-use crate::case::{Case, Expect};
+use crate::case::{Case, CaseFile, Expect, StreamCase};
 use crate::corpus::{Judge, files};
 use crate::coverage::Tally;
-use crate::findings::read_case;
+use crate::findings::{read_case, write_case};
+use crate::generators::{bind, layout, raw, streams, wgsl};
+use crate::gpu::engine;
+use crate::input;
+use crate::minimize::{Jury, Limits, minimize};
 use crate::readers::ask;
 use crate::readers::native::Native;
 use crate::report::results::Grid;
@@ -29,20 +40,85 @@ enum Action {
         /// Case files, or folders that are searched for *.json; all of corpus/ unless said otherwise
         paths: Vec<PathBuf>,
     },
-    /// File a case, such as a finding, into corpus/, named by what it shows
+    /// File a case, a finding or what a fuzz target crashed over into corpus/, named by what it shows. A finding that is still there is
+    /// minimised first
     Add {
-        /// The case file. Without an `expect` of its own it gets the answer that all readers and engines agree on
+        /// The case file, or with --target the bytes. Without an `expect` of its own it gets the answer that all readers and engines
+        /// agree on
         file: PathBuf,
+        /// What the case shows, in a sentence; the file's own unless said otherwise
+        #[arg(long, value_name = "TEXT")]
+        shows: Option<String>,
+        /// Where the fault was reported
+        #[arg(long, value_name = "TEXT")]
+        source: Option<String>,
+        /// The fuzz target that the bytes are of, instead of a case file
+        #[arg(long, value_enum)]
+        target: Option<Target>,
+    },
+    /// Write case files anew, as `check` asks for: streams as text beside their blobs
+    Format {
+        /// Case files, or folders; all of corpus/ unless said otherwise
+        paths: Vec<PathBuf>,
     },
     /// What the cases cover
     Stats,
+}
+
+/// A fuzz target, by what its bytes are.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Target {
+    /// A blob
+    Decode,
+    /// The choices of the stream generator
+    Streams,
+    /// Those of the layout generator
+    Layouts,
+    /// Those of the shader generator
+    Msl,
+    /// Those of the bind generator
+    Bind,
+}
+
+impl Target {
+    /// The case that its bytes are; `None` where the generator needs more.
+    fn case(self, bytes: &[u8]) -> Option<Case> {
+        let u = &mut Unstructured::new(bytes);
+        let made = match self {
+            Target::Decode => {
+                return Some(Case::Stream(StreamCase {
+                    blob: bytes.to_vec(),
+                    ..raw::raw_case(&mut Unstructured::new(&[])).ok()?.case
+                }));
+            }
+            Target::Streams => streams::stream_case(u).map(|made| made.map(Case::Stream)),
+            Target::Layouts => layout::layout_case(u).map(|made| made.map(Case::Layout)),
+            Target::Msl => wgsl::shader_case(u).map(|made| made.map(Case::Layout)),
+            Target::Bind => bind::bind_case(u).map(|made| made.map(Case::Bind)),
+        };
+        made.ok().map(|made| made.case)
+    }
 }
 
 /// Runs the action.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     match &args.action {
         Action::Check { paths } => check(paths, out),
-        Action::Add { file } => add(file, out),
+        Action::Add {
+            file,
+            shows,
+            source,
+            target,
+        } => {
+            let mut case = match target {
+                Some(target) => crash(*target, file)?,
+                None => read_case(file)?,
+            };
+            case.shows = shows.clone().or(case.shows);
+            case.source = source.clone().or(case.source);
+            add(case, file, out)
+        }
+        Action::Format { paths } => format(paths),
         Action::Stats => stats(out),
     }
 }
@@ -60,53 +136,130 @@ fn judge() -> Judge {
     judge
 }
 
+fn named(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    match paths {
+        [] => files(&[folder()]),
+        paths => files(paths),
+    }
+}
+
+/// Checks every file, whatever is wrong with one of them.
 fn check(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
-    let files = match paths {
-        [] => files(&[folder()])?,
-        paths => files(paths)?,
-    };
-    // Bad input is found before anything is run.
-    files.iter().try_for_each(|path| read_case(path).map(drop))?;
-    let mut judge = judge();
-    let mut failed = 0;
+    let files = named(paths)?;
+    let (mut failed, mut unreadable, mut judge) = (0, 0, None);
     for path in &files {
-        let wrong = judge.check_file(path)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        // A file that is none costs no set-up.
+        let checked = read_case(path).and_then(|_| judge.get_or_insert_with(self::judge).check_file(path));
+        let wrong = match checked {
+            Ok(wrong) => wrong,
+            Err(error) => {
+                unreadable += 1;
+                vec![format!("{error:#}")]
+            }
+        };
         match wrong.as_slice() {
             [] => writeln!(out, "{name}: ok")?,
             wrong => {
                 failed += 1;
-                writeln!(out, "{name}: {}", wrong.join("; "))?;
+                writeln!(out, "{name}: {}", say::one_line(&wrong.join("; ")))?;
             }
         }
     }
     writeln!(out, "{} passed, {failed} failed", files.len() - failed)?;
-    Ok(match (failed, judge.missing.is_empty()) {
-        (0, true) => CLEAN,
-        (0, false) => BAD,
-        _ => FOUND,
+    let missing = judge.is_some_and(|judge| !judge.missing.is_empty());
+    Ok(match (unreadable, failed) {
+        (0, 0) if !missing => CLEAN,
+        (0, 0) => BAD,
+        (0, _) => FOUND,
+        _ => BAD,
     })
 }
 
-fn add(path: &Path, out: &mut dyn Write) -> anyhow::Result<u8> {
-    // What is no case costs no set-up.
-    read_case(path)?;
-    let to = judge().add(path, &folder())?;
-    writeln!(out, "{}", to.display())?;
+fn format(paths: &[PathBuf]) -> anyhow::Result<u8> {
+    for path in named(paths)? {
+        write_case(&path, &read_case(&path)?)?;
+    }
     Ok(CLEAN)
+}
+
+/// The longest input of a fuzz target that is read; libFuzzer's own are far shorter.
+const MAX_CRASH: u64 = 16 << 20;
+
+/// What a fuzz target crashed over, as a case.
+fn crash(target: Target, path: &Path) -> anyhow::Result<CaseFile> {
+    let bytes = input::bytes(path, MAX_CRASH).with_context(|| format!("{}: cannot read it", path.display()))?;
+    let case = target.case(&bytes);
+    let case = case.with_context(|| format!("{}: the generator makes no case of these bytes", path.display()))?;
+    case.check()
+        .map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
+    Ok(CaseFile::of(case))
+}
+
+/// So long at most a case is minimised before it is filed.
+const MINIMIZING: Duration = Duration::from_secs(10);
+
+fn add(file: CaseFile, from: &Path, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let shows = file.shows.as_deref().unwrap_or_default();
+    anyhow::ensure!(
+        !shows.is_empty(),
+        "{}: no `shows` to name the case by; say it by --shows",
+        from.display()
+    );
+    let mut judge = judge();
+    // An expectation is of the case as it stands.
+    let smaller = if file.expect.is_none() { smaller(&file) } else { None };
+    let Some(smaller) = smaller else {
+        let to = judge.add(file, from, &folder())?;
+        writeln!(out, "{}", to.display())?;
+        return Ok(CLEAN);
+    };
+    // The answers part, and which is right no program knows.
+    let beside = from.with_extension("min.json");
+    write_case(&beside, &smaller)?;
+    anyhow::bail!(
+        "{}: not filed: it still shows `{}`; {} is the smallest case that does: write its `expect` and add that, or mend the fault first",
+        from.display(),
+        smaller.signature.unwrap_or_default(),
+        beside.display()
+    )
+}
+
+/// The smallest case that shows the same finding, where it shows one.
+fn smaller(file: &CaseFile) -> Option<CaseFile> {
+    let mut cast = readers(&setup::look());
+    cast.engines = engine::available().into_iter().map(|engine| engine.id).collect();
+    let mut jury = Jury::of(&cast);
+    let shown = jury.all(&file.case);
+    let own = file.signature.clone().filter(|signature| shown.contains(signature));
+    let signature = own.or_else(|| shown.into_iter().next())?;
+    let limits = Limits {
+        limit: MINIMIZING,
+        stop: &AtomicBool::new(false),
+    };
+    let mut judge = |cases: &[Case]| jury.signatures(cases, &signature);
+    let smallest = minimize(&file.case, &signature, &mut judge, &limits, &mut |_| {})?;
+    Some(CaseFile {
+        signature: Some(signature),
+        origin: None,
+        case: smallest.case,
+        ..file.clone()
+    })
 }
 
 fn stats(out: &mut dyn Write) -> anyhow::Result<u8> {
     let mut tally = Tally::default();
     let (mut streams, mut layouts, mut sources) = (0, 0, BTreeSet::new());
+    let folder = folder();
     let (mut binds, mut entry_points) = (0, 0);
-    for path in files(&[folder()])? {
+    for path in files(std::slice::from_ref(&folder))? {
         let file = read_case(&path)?;
         sources.extend(file.source);
         match &file.case {
             Case::Stream(case) => {
                 streams += 1;
                 let answers = ask::case(&mut Native::default(), case, None)?;
+                answers.descriptors.iter().for_each(|answer| tally.descriptor(answer));
                 answers
                     .stream
                     .iter()
@@ -116,7 +269,10 @@ fn stats(out: &mut dyn Write) -> anyhow::Result<u8> {
                 layouts += 1;
                 tally.bindings(case.groups.iter().flatten().flatten());
             }
-            Case::Bind(_) => binds += 1,
+            Case::Bind(case) => {
+                binds += 1;
+                tally.bound(case);
+            }
         }
         if let Some(Expect::Layout(expect)) = &file.expect {
             entry_points += expect.shader.len();
@@ -140,6 +296,56 @@ fn stats(out: &mut dyn Write) -> anyhow::Result<u8> {
         out,
     )?;
     covered("binding types", &grids(&["binding type by stage"]), false, out)?;
+    pairs("pairs of opcode and reason", &grids(&["opcode by reason"]), out)?;
+    pairs(
+        "binding types by stage, of layouts",
+        &grids(&["binding type by stage"]),
+        out,
+    )?;
+    pairs(
+        "binding types by stage, of binds",
+        &grids(&["binding type bound by stage"]),
+        out,
+    )?;
+    traps(&folder, out)
+}
+
+/// One line: how many of a table's pairs a case reached, and row by row those that none did.
+fn pairs(what: &str, grids: &[Grid], out: &mut dyn Write) -> anyhow::Result<()> {
+    for grid in grids {
+        writeln!(out, "{what}: {} of {}", grid.reached(), grid.possible())?;
+        let mut rows: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (row, column) in grid.missed() {
+            rows.entry(row).or_default().push(column);
+        }
+        for (row, columns) in rows {
+            writeln!(out, "    {row} without {}", columns.join(", "))?;
+        }
+    }
+    Ok(())
+}
+
+/// The known traps, of the table in the folder's README: how many have a case that is there, and which do not.
+fn traps(folder: &Path, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let readme =
+        std::fs::read_to_string(folder.join("README.md")).context("README.md of the corpus: cannot read it")?;
+    let (mut all, mut without) = (0, Vec::new());
+    for row in readme.lines() {
+        let mut cells = row.split('|').skip(1).map(str::trim);
+        let Some(number) = cells.next().filter(|cell| cell.parse::<u32>().is_ok()) else {
+            continue;
+        };
+        all += 1;
+        let links = row.split("](").skip(1).filter_map(|link| link.split(')').next());
+        if !links.into_iter().any(|link| folder.join(link).exists()) {
+            without.push(number);
+        }
+    }
+    let missed = match without.is_empty() {
+        true => String::new(),
+        false => format!("; without {}", without.join(", ")),
+    };
+    writeln!(out, "known traps: {} of {all}{missed}", all - without.len())?;
     Ok(CLEAN)
 }
 

@@ -1,6 +1,6 @@
 //! `lockstep inspect`: a blob to text and a text to a blob.
 
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -9,6 +9,7 @@ use wire::{Blob, Reason, STREAM_VERSION};
 use super::CLEAN;
 use crate::case::Case;
 use crate::findings::parse_case;
+use crate::say;
 use crate::text;
 
 const EXAMPLES: &str = "Examples:
@@ -42,8 +43,8 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let blob = Blob::parse(&bytes)
         .map_err(|refused| anyhow::anyhow!("{name}: refused as a blob: {}", blob_rule(&bytes, refused.reason)))?;
     match &args.to_blob {
-        None => print(text::write(&blob).as_bytes()),
-        Some(out) if out.as_os_str() == "-" => print(&bytes),
+        None => say::out(text::write(&blob).as_bytes()),
+        Some(out) if out.as_os_str() == "-" => say::out(&bytes),
         Some(out) => std::fs::write(out, &bytes).with_context(|| format!("{}: cannot write it", out.display())),
     }?;
     Ok(CLEAN)
@@ -99,15 +100,4 @@ fn blob_rule(bytes: &[u8], reason: Reason) -> String {
         _ => format!("its header is 16 bytes, and it has {length}"),
     };
     format!("{reason}: {why}")
-}
-
-/// Writes to standard output. A reader that has seen enough, such as `head`, is no error.
-fn print(bytes: &[u8]) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("standard output: cannot write to it")
-        }
-        _ => Ok(()),
-    }
 }

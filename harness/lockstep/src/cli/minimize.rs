@@ -81,11 +81,19 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     write_case(&to, &smaller(&minimized.case))?;
     match minimized.end {
         End::Smallest => {}
-        End::Limit => say::line(format_args!("lockstep: ended after {:?}; run it again to go on", args.limit)),
+        End::Limit => say::line(format_args!(
+            "lockstep: ended after {:?}; run it again to go on",
+            args.limit
+        )),
         End::Stopped => say::line("lockstep: ended early; run it again to go on"),
     }
     let (before, after) = (size(&file.case), size(&minimized.case));
-    writeln!(out, "{}: {after}, of {before}; {} cases asked about", to.display(), minimized.asked)?;
+    writeln!(
+        out,
+        "{}: {after}, of {before}; {} cases asked about",
+        to.display(),
+        minimized.asked
+    )?;
     Ok(CLEAN)
 }
 
@@ -100,6 +108,10 @@ fn resumed(to: &Path, signature: &str, from: &Path) -> anyhow::Result<Option<Cas
     }
     let file = read_case(to)?;
     let same = file.signature.as_deref() == Some(signature);
-    anyhow::ensure!(same, "{}: there is a case of another finding; remove it, or name another file by --out", to.display());
+    anyhow::ensure!(
+        same,
+        "{}: there is a case of another finding; remove it, or name another file by --out",
+        to.display()
+    );
     Ok(Some(file.case))
 }

@@ -11,6 +11,7 @@ mod resume;
 pub mod run;
 pub mod serve;
 pub mod shaders;
+mod tables;
 pub mod test;
 
 use std::io::IsTerminal as _;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::pictures::{self, Held};
+use super::tables;
 use super::{CLEAN, FOUND};
 use crate::bind::{self, Bound};
 use crate::case::{BindCase, Case, CaseFile, LayoutCase, Origin, Stage, StreamCase};
@@ -112,7 +113,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
             let pictures = (!args.quiet).then(|| picture_place(args, &parts)).transpose()?;
             show_stream(case, &parts, &outside, pictures)
         }
-        Case::Layout(case) => show_layout(case),
+        Case::Layout(case) => show_layout(case, file.signature.as_deref()),
         Case::Bind(case) => show_bind(case),
     };
     if args.quiet {
@@ -122,7 +123,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         };
         return Ok(if still { 0 } else { 1 });
     }
-    say::out(&say::printable(&page(file.shows.as_deref(), &shown)));
+    say::out(say::printable(&page(file.shows.as_deref(), &shown)).as_bytes())?;
     if let Some(signature) = file.signature.filter(|signature| !shown.could_show(signature)) {
         anyhow::bail!(
             "the case was kept for `{signature}`, and who is named there was not asked; add --reader 'exec:COMMAND'"
@@ -177,13 +178,9 @@ fn load(args: &Args) -> anyhow::Result<CaseFile> {
         (None, false) => format!("a generated case with {}", made.faults.join(", ")),
     };
     Ok(CaseFile {
-        format: crate::case::CASE_FORMAT,
         shows: Some(shows),
-        source: None,
-        signature: None,
         origin: Some(origin.clone()),
-        expect: None,
-        case: made.case,
+        ..CaseFile::of(made.case)
     })
 }
 
@@ -240,6 +237,7 @@ fn show_stream(
         return shown;
     };
     let Some(subject) = &native.stream else { return shown };
+    tables::objects(&case.objects, &mut shown.text);
     show_words(case, subject, &mut shown.text);
     side_by_side(&answers, &mut shown.text);
     let mut outcomes = Vec::new();
@@ -474,7 +472,7 @@ fn show_pictures(
     }
 }
 
-fn show_layout(case: &LayoutCase) -> Shown {
+fn show_layout(case: &LayoutCase, kept_for: Option<&str>) -> Shown {
     let mut shown = Shown::default();
     let native = LayoutReader::answer(&mut Native::default(), case);
     let references: [Box<dyn LayoutReader>; 2] = [Box::new(SlotModel), Box::new(SlotUpstream::locked())];
@@ -488,8 +486,12 @@ fn show_layout(case: &LayoutCase) -> Shown {
         show_ledger(reference.name(), &compared.ledger, &mut shown);
         answers.push((reference.name().to_owned(), own));
     }
+    tables::entries(&case.groups, &mut shown.text);
     let names = answers[1..].iter().map(|(name, _)| name.as_str());
-    shown.found(oracles::findings(native::NAME, names.zip(parted.iter().map(Vec::as_slice))));
+    shown.found(oracles::findings(
+        native::NAME,
+        names.zip(parted.iter().map(Vec::as_slice)),
+    ));
     for (at, stage) in Stage::ALL.into_iter().enumerate() {
         let _ = writeln!(shown.text, "{} stage", stage.name());
         let stages = answers.iter().map(|(name, answer)| (name.as_str(), &answer.stages[at]));
@@ -510,6 +512,11 @@ fn show_layout(case: &LayoutCase) -> Shown {
             let _ = writeln!(shown.text, "refused as it should be, {count}: {reason}");
         }
         for problem in checked.problems {
+            // A shader that is none is its writer's fault, unless the case is kept for that.
+            if problem.signature() == msl::NO_SHADER && kept_for != Some(msl::NO_SHADER) {
+                let _ = writeln!(shown.text, "refused by naga: {}", problem.detail);
+                continue;
+            }
             let _ = writeln!(shown.text, "entry point {}: {}", problem.entry_point, problem.detail);
             shown.signatures.push(problem.signature());
         }

@@ -59,7 +59,8 @@ fn drop_pipeline(case: &BindCase, gone: usize) -> Option<BindCase> {
 }
 
 fn drop_group(case: &BindCase, gone: usize) -> Option<BindCase> {
-    let sets = |command: &BindCommand| matches!(command, BindCommand::SetBindGroup { group, .. } if *group == Some(gone));
+    let sets =
+        |command: &BindCommand| matches!(command, BindCommand::SetBindGroup { group, .. } if *group == Some(gone));
     if case.commands.iter().any(sets) {
         return None;
     }
@@ -91,7 +92,10 @@ fn drop_group_layout(case: &BindCase, gone: usize) -> Option<BindCase> {
     }
     Some(with(case, |next| {
         next.group_layouts.remove(gone);
-        let of_layouts = next.layouts.iter_mut().flat_map(|layout| layout.groups.iter_mut().flatten());
+        let of_layouts = next
+            .layouts
+            .iter_mut()
+            .flat_map(|layout| layout.groups.iter_mut().flatten());
         let of_groups = next.groups.iter_mut().map(|group| &mut group.layout);
         of_layouts.chain(of_groups).for_each(|layout| move_up(layout, gone));
     }))
@@ -101,7 +105,10 @@ fn drop_group_layout(case: &BindCase, gone: usize) -> Option<BindCase> {
 fn drop_groups(case: &BindCase) -> Candidates<'_, BindCase> {
     let layouts = case.layouts.iter().enumerate();
     Box::new(layouts.flat_map(move |(at, layout)| {
-        let last = layout.groups.split_last().map(|(_, left)| with(case, |next| next.layouts[at].groups = left.to_vec()));
+        let last = layout
+            .groups
+            .split_last()
+            .map(|(_, left)| with(case, |next| next.layouts[at].groups = left.to_vec()));
         let there = layout.groups.iter().enumerate().filter(|(_, group)| group.is_some());
         let absent = there.map(move |(group, _)| with(case, |next| next.layouts[at].groups[group] = None));
         last.into_iter().chain(absent)
@@ -165,10 +172,14 @@ fn drop_arrays(case: &BindCase) -> Candidates<'_, BindCase> {
         let stages = stages.stages.iter().enumerate();
         stages.flat_map(move |(at, stage)| {
             let arrays = parts(stage.runtime_arrays.len()).map(move |part| {
-                with(case, |next| drop(next.pipelines[pipeline].stages[at].runtime_arrays.drain(part)))
+                with(case, |next| {
+                    drop(next.pipelines[pipeline].stages[at].runtime_arrays.drain(part))
+                })
             });
             let buffers = parts(stage.vertex_buffers.len()).map(move |part| {
-                with(case, |next| drop(next.pipelines[pipeline].stages[at].vertex_buffers.drain(part)))
+                with(case, |next| {
+                    drop(next.pipelines[pipeline].stages[at].vertex_buffers.drain(part))
+                })
             });
             arrays.chain(buffers)
         })
@@ -246,7 +257,11 @@ fn lower_offsets(case: &BindCase) -> Candidates<'_, BindCase> {
                     offset,
                     data: data.clone(),
                 });
-                Box::new(shorter.chain(lower).map(move |command| with(case, |next| next.commands[at] = command)))
+                Box::new(
+                    shorter
+                        .chain(lower)
+                        .map(move |command| with(case, |next| next.commands[at] = command)),
+                )
             }
             BindCommand::SetVertexBuffer { slot, buffer } => Box::new(lower_buffer(*buffer).map(move |buffer| {
                 with(case, |next| {
@@ -263,14 +278,22 @@ fn lower_resources(case: &BindCase) -> Candidates<'_, BindCase> {
     let groups = case.groups.iter().enumerate();
     Box::new(groups.flat_map(move |(group, held)| {
         let places = held.resources.iter().enumerate();
-        let places = places.flat_map(|(at, list)| list.iter().enumerate().map(move |(index, resource)| (at, index, resource)));
+        let places = places.flat_map(|(at, list)| {
+            list.iter()
+                .enumerate()
+                .map(move |(index, resource)| (at, index, resource))
+        });
         places.flat_map(move |(at, index, resource)| {
             let buffer = match resource {
                 Resource::Buffer(buffer) => Some(*buffer),
                 _ => None,
             };
             let lower = buffer.into_iter().flat_map(lower_buffer);
-            lower.map(move |buffer| with(case, |next| next.groups[group].resources[at][index] = Resource::Buffer(buffer)))
+            lower.map(move |buffer| {
+                with(case, |next| {
+                    next.groups[group].resources[at][index] = Resource::Buffer(buffer)
+                })
+            })
         })
     }))
 }

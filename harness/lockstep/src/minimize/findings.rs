@@ -20,7 +20,11 @@ pub fn findings(results: &mut Results, cast: &Cast, limit: Duration, stop: &Atom
     let until = Instant::now() + limit;
     let mut jury = Jury::of(cast);
     let mut left = 0_usize;
-    for row in results.findings.iter_mut().filter(|row| !row.signature.starts_with("reader ")) {
+    for row in results
+        .findings
+        .iter_mut()
+        .filter(|row| !row.signature.starts_with("reader "))
+    {
         let remaining = until.saturating_duration_since(Instant::now());
         let limits = Limits {
             limit: remaining.min(EACH),

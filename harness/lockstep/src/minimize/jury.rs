@@ -57,7 +57,9 @@ impl Jury {
 
     /// Every signature that a case has.
     pub fn all(&mut self, case: &Case) -> BTreeSet<String> {
-        self.judge(std::slice::from_ref(case), Sought(None)).pop().unwrap_or_default()
+        self.judge(std::slice::from_ref(case), Sought(None))
+            .pop()
+            .unwrap_or_default()
     }
 
     /// The signatures of cases, as far as it takes to know which of them have the one that is sought: engines are asked where it is theirs, and
@@ -99,9 +101,15 @@ impl Jury {
             .collect();
         let mut alike = Vec::new();
         for (number, (at, case)) in cases.iter().enumerate() {
-            let answers = references.iter().map(|(name, answers)| (name.as_str(), &answers[number]));
+            let answers = references
+                .iter()
+                .map(|(name, answers)| (name.as_str(), &answers[number]));
             let failed = answers.clone().map(|(_, answer)| answer).chain([&subject[number]]);
-            lists[*at].extend(failed.filter_map(|answer| answer.as_ref().err()).map(NoAnswer::signature));
+            lists[*at].extend(
+                failed
+                    .filter_map(|answer| answer.as_ref().err())
+                    .map(NoAnswer::signature),
+            );
             let Ok(own) = &subject[number] else { continue };
             let outcomes: Vec<(&str, Vec<oracles::Outcome>)> = answers
                 .filter_map(|(name, answer)| Some((name, streams::compare_case(own, answer.as_ref().ok()?))))
@@ -178,7 +186,10 @@ impl Jury {
         });
         let compared: Vec<Vec<oracles::Outcome>> = compared.collect();
         let names = self.layout_references.iter().map(|reference| reference.name());
-        let found = oracles::findings(self.layout_subject.name(), names.zip(compared.iter().map(Vec::as_slice)));
+        let found = oracles::findings(
+            self.layout_subject.name(),
+            names.zip(compared.iter().map(Vec::as_slice)),
+        );
         found.into_iter().map(|found| found.signature).collect()
     }
 

@@ -82,7 +82,12 @@ pub(super) fn simpler(entry: &BindGroupLayoutEntry) -> impl Iterator<Item = Bind
         ..entry
     });
     let types = simpler_type(entry.ty).map(move |ty| BindGroupLayoutEntry { ty, ..entry });
-    alone.into_iter().chain(stages).chain(counts).chain(types).chain(numbers)
+    alone
+        .into_iter()
+        .chain(stages)
+        .chain(counts)
+        .chain(types)
+        .chain(numbers)
 }
 
 /// A plain uniform buffer is the simplest.
@@ -95,9 +100,7 @@ fn simpler_type(ty: BindingType) -> impl Iterator<Item = BindingType> {
     let plain = buffer(BufferBindingType::Uniform, false);
     let own = match ty {
         BindingType::Buffer {
-            ty,
-            has_dynamic_offset,
-            ..
+            ty, has_dynamic_offset, ..
         } => [Some(buffer(ty, false)), Some(buffer(ty, has_dynamic_offset))],
         _ => [None, None],
     };
@@ -109,7 +112,9 @@ fn simpler_type(ty: BindingType) -> impl Iterator<Item = BindingType> {
 
 fn simplify_rest(case: &LayoutCase) -> Candidates<'_, LayoutCase> {
     let sizes = words(case.immediate_size).map(|size| with(case, |next| next.immediate_size = size));
-    let pulls = case.vertex_pulling.then(|| with(case, |next| next.vertex_pulling = false));
+    let pulls = case
+        .vertex_pulling
+        .then(|| with(case, |next| next.vertex_pulling = false));
     let newest = System {
         platform: Platform::MacOs,
         major: 26,
@@ -136,9 +141,17 @@ fn with_shader(case: &LayoutCase, change: impl FnOnce(&mut Shader)) -> LayoutCas
 fn cut_wgsl(case: &LayoutCase) -> Candidates<'_, LayoutCase> {
     let wgsl = case.shader.as_ref().map_or("", |shader| shader.wgsl.as_str());
     let pieces = pieces(wgsl);
-    let depths = pieces.iter().map(|piece| piece.depth).max().map_or(0, |deepest| deepest + 1);
+    let depths = pieces
+        .iter()
+        .map(|piece| piece.depth)
+        .max()
+        .map_or(0, |deepest| deepest + 1);
     Box::new((0..depths).flat_map(move |depth| {
-        let level: Vec<Range<usize>> = pieces.iter().filter(|piece| piece.depth == depth).map(|piece| piece.range.clone()).collect();
+        let level: Vec<Range<usize>> = pieces
+            .iter()
+            .filter(|piece| piece.depth == depth)
+            .map(|piece| piece.range.clone())
+            .collect();
         parts(level.len()).map(move |part| {
             let mut text = wgsl.to_owned();
             for piece in level[part].iter().rev() {
@@ -188,7 +201,10 @@ mod tests {
     fn wgsl_falls_into_declarations_and_statements() {
         let wgsl = "var a: u32; fn f() { for (var i = 0; i < 1; i++) { x(); } y(); }";
         let found = pieces(wgsl);
-        let texts: Vec<(usize, &str)> = found.iter().map(|piece| (piece.depth, &wgsl[piece.range.clone()])).collect();
+        let texts: Vec<(usize, &str)> = found
+            .iter()
+            .map(|piece| (piece.depth, &wgsl[piece.range.clone()]))
+            .collect();
         assert_eq!(
             texts,
             [

@@ -24,7 +24,11 @@ pub(super) fn words(value: u32) -> impl Iterator<Item = u32> {
 pub(super) fn parts(length: usize) -> impl Iterator<Item = Range<usize>> {
     let sizes = std::iter::successors(Some(length), |size| (*size > 1).then_some(size.div_ceil(2)));
     let sizes = sizes.take_while(|size| *size > 0);
-    sizes.flat_map(move |size| (0..length).step_by(size).map(move |start| start..length.min(start + size)))
+    sizes.flat_map(move |size| {
+        (0..length)
+            .step_by(size)
+            .map(move |start| start..length.min(start + size))
+    })
 }
 
 /// A list without a part.

@@ -215,7 +215,11 @@ fn drop_objects(draft: &Draft) -> Candidates<'_, Draft> {
             }
             stays
         };
-        let left = objects.iter().enumerate().filter(stays).map(|(_, object)| object.clone());
+        let left = objects
+            .iter()
+            .enumerate()
+            .filter(stays)
+            .map(|(_, object)| object.clone());
         let left = left.collect();
         draft.with(|next| next.case.objects = left)
     }))
@@ -359,7 +363,9 @@ fn sizes(draft: &Draft) -> impl Iterator<Item = (usize, u64)> {
 }
 
 fn resize(object: &mut Object, size: u64) {
-    let usage = buffer_facts(std::slice::from_ref(object)).first().map_or(0, |facts| facts.usage);
+    let usage = buffer_facts(std::slice::from_ref(object))
+        .first()
+        .map_or(0, |facts| facts.usage);
     object.body = json!({ "size": size, "usage": usage }).to_string();
 }
 
@@ -439,6 +445,9 @@ mod tests {
         assert_eq!(commands.concat(), words);
         let begins = Op::from_word(20) == Some(Op::BeginRenderPass) && Op::from_word(30) == Some(Op::WriteBuffer);
         assert!(begins, "the numbers of wire.md section 2");
-        assert_eq!(commands, [&begin[..], &write, &[7777], &[20], &[9999]].map(<[u32]>::to_vec));
+        assert_eq!(
+            commands,
+            [&begin[..], &write, &[7777], &[20], &[9999]].map(<[u32]>::to_vec)
+        );
     }
 }

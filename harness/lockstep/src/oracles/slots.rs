@@ -82,11 +82,7 @@ fn compare_stage(a: &StageSlots, b: &StageSlots, compared: &mut SlotsCompared) {
     same(compared, IMMEDIATES, a.immediates_slot == b.immediates_slot);
 }
 
-fn compare_refusals(
-    a: &Result<StageSlots, Refusal>,
-    b: &Result<StageSlots, Refusal>,
-    compared: &mut SlotsCompared,
-) {
+fn compare_refusals(a: &Result<StageSlots, Refusal>, b: &Result<StageSlots, Refusal>, compared: &mut SlotsCompared) {
     let verdict = match (a, b) {
         (Err(a), Err(b)) if a == b => BothRefuse,
         (a, b) => {
@@ -108,7 +104,11 @@ fn compare_rest(subject: &LayoutAnswer, reference: &LayoutAnswer, compared: &mut
     }
     let accepted = subject.stages.iter().any(Result::is_ok);
     if let (true, Some(a), Some(b)) = (accepted, &subject.dynamic_offsets, &reference.dynamic_offsets) {
-        count(compared, DYNAMIC_OFFSETS, differ(a == b, || "in the order of a group's".into()));
+        count(
+            compared,
+            DYNAMIC_OFFSETS,
+            differ(a == b, || "in the order of a group's".into()),
+        );
     }
     let (a, b) = (subject.system, reference.system);
     count(compared, VERSION, differ(a == b, || format!("{a:?} vs {b:?}")));

@@ -36,7 +36,8 @@ pub fn compare(subject: &StreamAnswer, reference: &StreamAnswer) -> Vec<Outcome>
             reason,
         }))
     };
-    let remap = aspect("remap", &subject.remap, &reference.remap).map(|outcome| name_command(outcome, subject, reference));
+    let remap =
+        aspect("remap", &subject.remap, &reference.remap).map(|outcome| name_command(outcome, subject, reference));
     let rows = [
         aspect("header", &header(subject), &header(reference)),
         aspect("decode", &subject.decode, &reference.decode),

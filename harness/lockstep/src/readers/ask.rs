@@ -33,11 +33,7 @@ impl NoAnswer {
 }
 
 /// Asks about several cases, and with `calls` about their calls too. A reader that fails over all of them is asked one by one.
-pub fn cases(
-    reader: &mut dyn StreamReader,
-    cases: &[&StreamCase],
-    calls: bool,
-) -> Vec<Result<CaseAnswers, NoAnswer>> {
+pub fn cases(reader: &mut dyn StreamReader, cases: &[&StreamCase], calls: bool) -> Vec<Result<CaseAnswers, NoAnswer>> {
     let queries: Vec<Option<CallsQuery>> = cases
         .iter()
         .map(|case| CallsQuery::of(case).filter(|_| calls))
@@ -60,7 +56,9 @@ pub fn cases(
         Err(failed) if cases.len() < 2 => vec![Err(failed.into())],
         Err(_) => {
             let alone = cases.iter().zip(&queries);
-            alone.map(|(asked, query)| case(reader, asked, query.as_ref())).collect()
+            alone
+                .map(|(asked, query)| case(reader, asked, query.as_ref()))
+                .collect()
         }
     }
 }
