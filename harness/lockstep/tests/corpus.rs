@@ -35,6 +35,8 @@ fn tests() -> Vec<Trial> {
         test("a wrong expectation of a stream fails", wrong_stream),
         test("a wrong expectation of a layout fails", wrong_layout),
         test("a file that is written otherwise fails", written_otherwise),
+        test("a text that says another stream than the blob fails", other_text),
+        Trial::test("check goes on after a file that is none", goes_on),
         Trial::test("an unknown field is refused with file and place", unknown_field),
         Trial::test("an empty folder is bad input", empty_folder),
         test("add files a case once, and only with an expectation that holds", add),
@@ -125,6 +127,33 @@ fn written_otherwise(judge: &mut Judge) -> Result<(), Failed> {
         &wrong,
         &["the file is not what it is written back as; `corpus add` writes that"],
     )
+}
+
+fn other_text(judge: &mut Judge) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("case.json");
+    let text = case_text(&case(READ)?).map_err(|error| error.to_string())?;
+    expect(text.contains("ReadBuffer #1 offset=8"), &text)?;
+    std::fs::write(&path, text.replace("ReadBuffer #1 offset=8", "ReadBuffer #1 offset=4"))?;
+    let wrong = judge.check_file(&path).map_err(|error| format!("{error:#}"))?;
+    let [due, _] = wrong.as_slice() else {
+        return Err(wrong.join("; ").into());
+    };
+    expect(
+        due.starts_with("`text` does not say what the blob does, from line "),
+        due,
+    )
+}
+
+fn goes_on() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    for name in ["a.json", "b.json"] {
+        std::fs::write(folder.path().join(name), "{}")?;
+    }
+    let (status, text) = lockstep(&["corpus", "check", &folder.path().display().to_string()])?;
+    let lines: Vec<&str> = text.lines().collect();
+    let named = lines.len() == 3 && lines[0].starts_with("a: ") && lines[1].starts_with("b: ");
+    expect(status == Some(2) && named && lines[2] == "0 passed, 2 failed", &text)
 }
 
 fn unknown_field() -> Result<(), Failed> {

@@ -199,6 +199,9 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
     keeper.keep(&end);
     show.end();
     let mut results = Results { commit, ..end.results };
+    if !quiet && !results.findings.is_empty() {
+        say::line("minimising the findings, for half a minute at most");
+    }
     minimize::findings(&mut results, &cast, MINIMIZING, &stop);
     name_readers(&mut results, &outside);
     let (written, status) = finish(&results, &out, args);

@@ -128,7 +128,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         let due = [
             "object #1     buffer             16 bytes, copy-src copy-dst",
-            "object #2     texture-view       #7 {}",
+            "object #2     texture view       #7 {}",
             "",
         ];
         assert_eq!(lines, due);

@@ -1,7 +1,7 @@
 //! The findings of a campaign, made smaller where they lie.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{End, Jury, Limits, Minimized, minimize, size};
@@ -36,7 +36,11 @@ pub fn findings(results: &mut Results, cast: &Cast, limit: Duration, stop: &Atom
     if left > 0 {
         results.not_run.push(NotRun {
             what: format!("minimising, of {left} findings to the end"),
-            why: "time was up".into(),
+            why: match stop.load(Ordering::Relaxed) {
+                true => "it was ended",
+                false => "time was up",
+            }
+            .into(),
             mend: "`cargo lockstep minimize FILE` goes on".into(),
         });
     }
