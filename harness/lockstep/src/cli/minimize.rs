@@ -47,11 +47,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     let parts = setup::look();
     let mut cast = readers(&parts);
     cast.references.extend(outside.into_iter().map(maker));
-    if matches!(file.case, Case::Stream(_)) {
+    let named = args.signature.clone().or(file.signature.clone());
+    let of_engines = |signature: &String| signature.starts_with("gpu:") || signature.starts_with("strict:");
+    if matches!(file.case, Case::Stream(_)) && named.as_ref().is_none_or(of_engines) {
         cast.engines = engine::available().into_iter().map(|engine| engine.id).collect();
     }
     let mut jury = Jury::of(&cast);
-    let named = args.signature.clone().or(file.signature.clone());
     let Some(signature) = named.or_else(|| jury.all(&file.case).into_iter().next()) else {
         anyhow::bail!("{from}: the case shows no finding, so that there is nothing to keep");
     };

@@ -242,7 +242,8 @@ fn drop_items(draft: &Draft) -> Candidates<'_, Draft> {
         let lists = shape(command).1.into_iter();
         lists.flat_map(move |list| {
             let (count, first) = (command[list.at], list.at + 1);
-            let items = if command.len() > first { count as usize } else { 0 };
+            // A count may say anything.
+            let items = (count as usize).min((command.len() - first) / list.size);
             parts(items).filter_map(move |part| {
                 let words = first + part.start * list.size..first + part.end * list.size;
                 let mut command = command.get(..words.end).map(|_| command.clone())?;
