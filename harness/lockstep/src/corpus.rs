@@ -42,7 +42,13 @@ use crate::text;
 pub fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
-        let found = find(path, "json").context("cannot look for cases")?;
+        let mut found = find(path, "json").context("cannot look for cases")?;
+        // What is below it are recordings, not cases.
+        found.retain(|file| {
+            !file
+                .strip_prefix(path)
+                .is_ok_and(|below| below.starts_with("recordings"))
+        });
         anyhow::ensure!(!found.is_empty(), "{}: no case in this folder", path.display());
         files.extend(found);
     }

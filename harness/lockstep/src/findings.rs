@@ -214,7 +214,7 @@ mod tests {
             findings.add(round, finding(signature));
         }
         let seen = |findings: &Findings| findings.rows().iter().map(|row| row.seen).collect::<Vec<_>>();
-        assert_eq!(seen(&findings), [], "no round is finished");
+        assert_eq!(seen(&findings), [0_u64; 0], "no round is finished");
         findings.finish(0);
         assert_eq!(seen(&findings), [1]);
         findings.end();
