@@ -108,7 +108,7 @@ fn children(parent: u32) -> Vec<u32> {
 /// deno is ended, or only held: one finding of that name, with its case, and the campaign goes on with a deno made anew.
 #[cfg(target_os = "linux")]
 #[rstest::rstest]
-#[case::killed("-KILL", "closed its standard")]
+#[case::killed("-KILL", "SIGKILL")]
 #[case::stopped("-STOP", "30 s")]
 fn deno_that_is_gone_is_a_finding_and_the_campaign_goes_on(#[case] how: &str, #[case] why: &str) {
     let out = folder();

@@ -420,6 +420,8 @@ fn sarif_has_a_result_a_finding() {
     );
     assert_eq!(result["partialFingerprints"]["signature/v1"], "ranges: b");
     assert_eq!(result["properties"]["seen"], 2);
+    let said = "ranges: b, in words\ncargo lockstep repro C:\\out\\findings\\b.json --reader 'exec:mine'";
+    assert_eq!(result["message"]["text"], said);
     let place = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
     assert_eq!(place, "C%3A/out/findings/b.json");
     whole.findings[1].file = "/a b/c.json".into();

@@ -86,24 +86,24 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let _ = write!(stdout, "{shown}");
     let page = args.html.as_deref().map(|path| write_html(&results, path));
     let written = write(&results, args.out.as_deref(), &args.formats, args.require_gpu);
-    let written = all_written(page.into_iter()) && written;
+    let written = all_written(page) && written;
     Ok(status(&results, written, args.require_gpu))
 }
 
 /// Writes the report into the folder and what else was asked for, each whatever became of the others. What cannot be written is said with
 /// its path; then false.
 pub(super) fn write(results: &Results, out: Option<&Path>, formats: &Formats, require_gpu: bool) -> bool {
-    let in_folder = out.into_iter().flat_map(|out| {
-        [
-            write_json(results, &out.join("results.json")),
-            write_html(results, &out.join("report.html")),
-        ]
-    });
-    all_written(in_folder.chain(formats.write(results, require_gpu)))
+    let mut tried = Vec::new();
+    if let Some(out) = out {
+        tried.push(write_json(results, &out.join("results.json")));
+        tried.push(write_html(results, &out.join("report.html")));
+    }
+    tried.extend(formats.write(results, require_gpu));
+    all_written(tried)
 }
 
-fn all_written(tried: impl Iterator<Item = anyhow::Result<()>>) -> bool {
-    let failed = tried.filter_map(Result::err);
+fn all_written(tried: impl IntoIterator<Item = anyhow::Result<()>>) -> bool {
+    let failed = tried.into_iter().filter_map(Result::err);
     failed.map(|error| say::error(format_args!("{error:#}"))).count() == 0
 }
 

@@ -67,17 +67,15 @@ fn notification(row: &NotRun) -> Notification {
 }
 
 fn finding(row: &FindingRow) -> SarifResult {
-    let message = format!("{}\n{}", row.summary, row.repro);
+    let message = Message::builder().text(format!("{}\n{}", plain(&row.summary), plain(&row.repro)));
     let place = PhysicalLocation::builder().artifact_location(ArtifactLocation::builder().uri(uri(&row.file)).build());
-    let locations = match row.not_written {
-        Some(_) => Vec::new(),
-        None => vec![Location::builder().physical_location(place.build()).build()],
-    };
+    // Code scanning takes no result without one, so that it is there also where the file is not.
+    let locations = vec![Location::builder().physical_location(place.build()).build()];
     let seen = BTreeMap::from([("seen".to_owned(), json!(row.seen))]);
     SarifResult::builder()
         .rule_id(rule(row))
         .level(ResultLevel::Error)
-        .message(text(&message))
+        .message(message.build())
         .locations(locations)
         .partial_fingerprints(BTreeMap::from([("signature/v1".to_owned(), row.signature.clone())]))
         .properties(PropertyBag::builder().additional_properties(seen).build())
