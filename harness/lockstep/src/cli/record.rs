@@ -58,12 +58,19 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     command.env_remove("DENO_NO_PACKAGE_JSON").env_remove("NO_COLOR");
     command.envs(std::env::var_os("NO_COLOR").map(|value| ("NO_COLOR", value)));
     command.args(["run", "--quiet", "--allow-all", "--node-modules-dir=manual"]);
-    command.arg(parts.root.join("reference/record_program.js")).arg("--quiet");
+    command
+        .arg(parts.root.join("reference/record_program.js"))
+        .arg("--quiet");
     command.arg(program).arg(beside.path()).args(&args.args);
-    let status = command.status().with_context(|| format!("{} does not start", deno.display()))?;
+    let status = command
+        .status()
+        .with_context(|| format!("{} does not start", deno.display()))?;
     let failed = (!status.success()).then(|| format!("{} failed with {status}", program.display()));
     if !is_recording(beside.path()) {
-        bail!("{}; nothing was recorded", failed.unwrap_or_else(|| format!("{} ended", program.display())));
+        bail!(
+            "{}; nothing was recorded",
+            failed.unwrap_or_else(|| format!("{} ended", program.display()))
+        );
     }
     place(&beside.keep(), &out)?;
     let recording = Recording::open(&out)?;
@@ -90,7 +97,9 @@ fn is_free(out: &Path) -> anyhow::Result<()> {
         Err(error) => bail!("{shown}: cannot put a recording there: {error}; give another --out"),
     };
     for entry in entries {
-        let name = entry.with_context(|| format!("{shown}: cannot read the folder"))?.file_name();
+        let name = entry
+            .with_context(|| format!("{shown}: cannot read the folder"))?
+            .file_name();
         let name = name.to_string_lossy();
         let ours = name.ends_with(".wire") || name.ends_with(".read") || [MANIFEST, "objects.json"].contains(&&*name);
         ensure!(

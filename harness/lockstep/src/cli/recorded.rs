@@ -8,8 +8,8 @@ use crate::findings::{Finding, Findings};
 use crate::gpu::engine::EngineId;
 use crate::oracles::{Outcome, Verdict};
 use crate::readers::StreamReader;
-use crate::recording::replay::{self, Found};
 use crate::recording::Recording;
+use crate::recording::replay::{self, Found};
 use crate::report::results::{Comparison, Coverage, FindingRow, Lane, Msl, NotRun, RESULTS_FORMAT, Results};
 use crate::say;
 use crate::setup::Parts;
@@ -43,7 +43,11 @@ pub(super) fn replay(recordings: &[Recording], mut cast: Cast, out: &Path, quiet
     for recording in recordings {
         let folder = recording.folder.display();
         if !quiet {
-            say::line(format_args!("{folder}: {} streams of {}", recording.streams.len(), recording.program()));
+            say::line(format_args!(
+                "{folder}: {} streams of {}",
+                recording.streams.len(),
+                recording.program()
+            ));
         }
         let mut compared = |outcome: &Outcome, reference: &str| count(&mut comparisons, outcome, &subject, reference);
         let replayed = replay::replay(recording, &mut cast.readers, &cast.engines, &cast.parts, &mut compared);
@@ -73,13 +77,25 @@ fn keep(
     findings: &mut Findings,
     rows: &mut Vec<FindingRow>,
 ) {
-    let Found { signature, summary, case } = found;
+    let Found {
+        signature,
+        summary,
+        case,
+    } = found;
     let file = recording.folder.display().to_string();
     if let Some(case) = case {
         let case = crate::case::Case::Stream(case);
-        return findings.add(Finding { signature, summary, case, origin: None });
+        return findings.add(Finding {
+            signature,
+            summary,
+            case,
+            origin: None,
+        });
     }
-    if let Some(row) = rows.iter_mut().find(|row| row.signature == signature && row.file == file) {
+    if let Some(row) = rows
+        .iter_mut()
+        .find(|row| row.signature == signature && row.file == file)
+    {
         row.seen += 1;
         return;
     }

@@ -142,10 +142,7 @@ fn adapter_words(info: &wgpu::AdapterInfo) -> Adapter {
 }
 
 /// What the program asked for, as far as the adapter has it, and what it lacks.
-fn granted(
-    adapter: &wgpu::Adapter,
-    asked: &Device,
-) -> anyhow::Result<(wgpu::DeviceDescriptor<'static>, Vec<String>)> {
+fn granted(adapter: &wgpu::Adapter, asked: &Device) -> anyhow::Result<(wgpu::DeviceDescriptor<'static>, Vec<String>)> {
     let mut lacking = Vec::new();
     let mut required_features = wgpu::Features::empty();
     for name in asked.required_features.iter().filter(|name| *name != CORE) {
@@ -227,7 +224,9 @@ fn play_step(gpu: &Gpu, table: &Table, buffers: &[BufferFacts], step: &Step, exe
             let calls = calls::replay(&commands, |id| table.kind(id));
             replay(gpu, table, &calls, &step.data, step.stop_after)
         }
-        Err(refusal) => Some(engine_trouble(&format!("the stream is refused, so nothing was called: {refusal}"))),
+        Err(refusal) => Some(engine_trouble(&format!(
+            "the stream is refused, so nothing was called: {refusal}"
+        ))),
     };
     let mut played = StepPlayed {
         outcome: Outcome {
@@ -336,7 +335,9 @@ fn reads(gpu: &Gpu, table: &Table, buffers: &[BufferFacts], step: &Step) -> Resu
         if let Some((_, why)) = gpu.errors.take() {
             return Err(refused(why));
         }
-        let bytes = buffer.get_mapped_range(range).map_err(|error| refused(error.to_string()))?;
+        let bytes = buffer
+            .get_mapped_range(range)
+            .map_err(|error| refused(error.to_string()))?;
         window[to].copy_from_slice(&bytes);
         drop(bytes);
         buffer.unmap();

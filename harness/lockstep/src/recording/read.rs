@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use wire::{Blob, Kind, MAX_READ_WINDOW, STREAM_VERSION};
 
 use super::manifest::{Manifest, StreamRow};
@@ -42,9 +42,6 @@ pub(super) fn recording(folder: &Path) -> anyhow::Result<Recording> {
 
 /// The folder's files.
 struct Files {
-    /// As it was named.
-    shown: PathBuf,
-    /// Without links.
     folder: PathBuf,
     /// Those that were read.
     read: BTreeSet<String>,
@@ -53,23 +50,19 @@ struct Files {
 impl Files {
     fn of(folder: &Path) -> anyhow::Result<Files> {
         let shown = folder.display();
-        let real = folder.canonicalize().with_context(|| {
-            format!("{shown}: cannot read the recording; give the folder that `cargo lockstep record` wrote")
-        })?;
         ensure!(
-            real.is_dir(),
-            "{shown}: no folder; a recording is a folder with a {MANIFEST}"
+            folder.is_dir(),
+            "{shown}: no folder; give the folder of a recording, and unpack an archive of one first (tar -xf)"
         );
         Ok(Files {
-            shown: folder.to_owned(),
-            folder: real,
+            folder: folder.to_owned(),
             read: BTreeSet::new(),
         })
     }
 
     /// A file's path as the user knows it.
     fn name(&self, file: &str) -> String {
-        self.shown.join(file).display().to_string()
+        self.folder.join(file).display().to_string()
     }
 
     /// What is wrong with a member of a file.
@@ -79,9 +72,7 @@ impl Files {
 
     /// The bytes of the file that a member of the manifest names, at most `limit` of them.
     fn named(&mut self, member: &str, file: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
-        let mut parts = Path::new(file).components();
-        let plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == file);
-        if !plain {
+        if !is_file_name(file) {
             return Err(self.wrong(MANIFEST, member, format!("`{file}` names no file of the folder itself")));
         }
         if !self.read.insert(file.to_owned()) {
@@ -92,13 +83,16 @@ impl Files {
     }
 
     fn bytes(&self, file: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
-        let path = self.folder.join(file).canonicalize().context("cannot read it")?;
-        ensure!(path.starts_with(&self.folder), "it is a link out of the folder");
-        // A pipe would be waited for.
-        ensure!(path.is_file(), "it is no file");
+        let path = self.folder.join(file);
+        // A link may lead out of the folder, and a pipe would be waited for.
+        let kind = path.symlink_metadata().context("cannot read it")?.file_type();
+        ensure!(kind.is_file(), "it is no plain file");
         let mut bytes = Vec::new();
         let opened = File::open(&path).context("cannot read it")?;
-        opened.take(limit + 1).read_to_end(&mut bytes).context("cannot read it")?;
+        opened
+            .take(limit + 1)
+            .read_to_end(&mut bytes)
+            .context("cannot read it")?;
         ensure!(
             bytes.len() as u64 <= limit,
             "it holds more than {limit} bytes, the most that fits"
@@ -118,6 +112,12 @@ impl Files {
         ended.map_err(|error| anyhow::anyhow!("{}: {error}; {MEND}", self.name(file)))?;
         Ok(value)
     }
+}
+
+/// A name in the folder itself: what leads elsewhere has other characters, or begins with a dot.
+fn is_file_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.len() <= 100 && name.starts_with(plain) && name.chars().all(|c| plain(c) || c == '-' || c == '.')
 }
 
 fn manifest(files: &mut Files) -> anyhow::Result<Manifest> {
@@ -151,15 +151,20 @@ fn objects(files: &mut Files, manifest: &Manifest) -> anyhow::Result<Vec<Object>
     let file = &manifest.objects;
     let bytes = files.named("objects", file, MAX_JSON)?;
     let objects: Vec<Object> = files.json(file, &bytes)?;
-    let mut ids = BTreeSet::new();
-    for (index, Object { id, .. }) in objects.iter().enumerate() {
-        let member = format!("[{index}].id");
+    let mut ids = BTreeSet::from([0]);
+    for (index, Object { id, refs, body, .. }) in objects.iter().enumerate() {
+        let member = |name: &str| format!("[{index}].{name}");
+        if let Some(unknown) = refs.iter().find(|id| !ids.contains(id)) {
+            return Err(files.wrong(file, &member("refs"), format!("no earlier row has the id {unknown}")));
+        }
         if *id == 0 {
-            return Err(files.wrong(file, &member, "0 is no object's id"));
+            return Err(files.wrong(file, &member("id"), "0 is no object's id"));
         }
         if !ids.insert(*id) {
-            return Err(files.wrong(file, &member, format!("{id} is another object's too")));
+            return Err(files.wrong(file, &member("id"), format!("an earlier row has the id {id} too")));
         }
+        let object = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(body);
+        object.map_err(|error| files.wrong(file, &member("body"), format!("no JSON object: {error}")))?;
     }
     // What every case keeps to.
     let case = Case::Stream(StreamCase {
@@ -207,7 +212,12 @@ fn stream(files: &mut Files, index: usize, row: &StreamRow, kinds: &BTreeMap<u32
 
 /// Holds the sums to what was read. Blobs that are refused have no words to count, and commands are Decode's to tell.
 fn counts(files: &Files, recording: &Recording) -> anyhow::Result<()> {
-    let Recording { manifest, objects, streams, .. } = recording;
+    let Recording {
+        manifest,
+        objects,
+        streams,
+        ..
+    } = recording;
     let blobs = streams.iter().map(|stream| Blob::parse(&stream.blob).ok());
     let sums = blobs.collect::<Option<Vec<_>>>().map(|blobs| {
         let words = blobs.iter().map(|blob| blob.words.len() as u64).sum();

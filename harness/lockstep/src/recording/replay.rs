@@ -16,12 +16,12 @@ use wire::{Blob, Op};
 
 use super::{Adapter, Device, Recording, Stream, script};
 use crate::case::StreamCase;
-use crate::gpu::engine::EngineId;
 use crate::gpu::Trouble;
+use crate::gpu::engine::EngineId;
 use crate::gpu::session::{self, Playlist, Step, StepPlayed};
 use crate::oracles::gpu::{Asked, Cell};
 use crate::oracles::strict::{self, Said};
-use crate::oracles::{Outcome, streams};
+use crate::oracles::{self, Outcome, streams};
 use crate::readers::answer::{Refused, StreamAnswer};
 use crate::readers::ask::{self, CaseAnswers};
 use crate::readers::{CallsQuery, StreamReader};
@@ -91,7 +91,10 @@ pub fn row(recording: &Recording) -> RecordingRow {
     RecordingRow {
         folder: recording.folder.display().to_string(),
         program: recording.program(),
-        adapter: manifest.adapter.as_ref().map_or_else(String::new, |adapter| adapter.name()),
+        adapter: manifest
+            .adapter
+            .as_ref()
+            .map_or_else(String::new, |adapter| adapter.name()),
         streams: recording.streams.len() as u64,
         submits: counts.submits,
         commands: counts.commands,
@@ -110,8 +113,14 @@ fn refusal(answer: &StreamAnswer) -> Option<String> {
     }
     let unit = |part: &Option<Result<(), Refused>>| part.and_then(Result::err);
     let parts = [
-        ("decode", answer.decode.as_ref().and_then(|part| part.as_ref().err()).copied()),
-        ("remap", answer.remap.as_ref().and_then(|part| part.as_ref().err()).copied()),
+        (
+            "decode",
+            answer.decode.as_ref().and_then(|part| part.as_ref().err()).copied(),
+        ),
+        (
+            "remap",
+            answer.remap.as_ref().and_then(|part| part.as_ref().err()).copied(),
+        ),
         ("ranges", unit(&answer.ranges)),
         ("read check", unit(&answer.read_check)),
     ];
@@ -155,7 +164,10 @@ fn step(stream: &Stream, answer: &StreamAnswer) -> Option<Step> {
 fn limits(device: &Device) -> wire::Limits {
     let base = wire::Limits::default();
     let asked = |name: &str, base: u32| {
-        let asked = device.required_limits.get(name).map(|&value| u32::try_from(value).unwrap_or(u32::MAX));
+        let asked = device
+            .required_limits
+            .get(name)
+            .map(|&value| u32::try_from(value).unwrap_or(u32::MAX));
         match (asked, name.starts_with("min")) {
             (None, _) => base,
             (Some(value), true) => value.min(base),
@@ -244,14 +256,15 @@ impl Replaying<'_> {
             }
         }
         let ((subject, mine), references) = answers.split_first()?;
+        let mut parted = Vec::new();
         for (name, theirs) in references {
-            for outcome in streams::compare_case(mine, theirs) {
-                compared(&outcome, name);
-                if let Some(signature) = outcome.signature(subject, name) {
-                    let what = signature.clone();
-                    self.stream_shows(index, signature, &what);
-                }
-            }
+            let outcomes = streams::compare_case(mine, theirs);
+            outcomes.iter().for_each(|outcome| compared(outcome, name));
+            parted.push((name.as_str(), outcomes));
+        }
+        let parted = parted.iter().map(|(name, outcomes)| (*name, outcomes.as_slice()));
+        for found in oracles::findings(subject, parted) {
+            self.stream_shows(index, found.signature.clone(), &found.signature);
         }
         if let Some(refusal) = mine.stream.as_ref().and_then(refusal) {
             self.row.refused += 1;
@@ -349,7 +362,9 @@ impl Replaying<'_> {
         let submits = asked.cmds().iter().rposition(|cmd| cmd.op == Op::Submit);
         let seen = asked.request().stop_after.or(submits);
         let strictly = strict::judge(said, &row.engine, &played.outcome, seen);
-        let in_ledger = strictly.as_ref().is_some_and(|judged| judged.cell == strict::Cell::Ledger);
+        let in_ledger = strictly
+            .as_ref()
+            .is_some_and(|judged| judged.cell == strict::Cell::Ledger);
         if let (Cell::LeftToDevice, Some(trouble), false) = (judged.cell, &played.outcome.trouble, in_ledger) {
             row.refused.push(format!("{file}: {}", at(trouble, asked)));
         }
@@ -387,14 +402,15 @@ impl Replaying<'_> {
         }
     }
 
-    /// What an engine's row comes to. Where the subject refuses a stream, or the adapter lacks what the program asked for, a refusal and
-    /// what follows from it are no news.
+    /// What an engine's row comes to. Where the subject refuses a stream, or the adapter lacks what the program asked for, an engine's
+    /// refusal and what follows from it are no news.
     fn engine_shows(&mut self, row: RecordedRow) {
         let engine = &row.engine;
-        if let Some(why) = &row.ended {
+        let sound = self.row.refused == 0;
+        if let Some(why) = row.ended.as_ref().filter(|_| sound) {
             self.recording_shows(format!("recorded: the replay on {engine} ends early"), why);
         }
-        let due = self.row.refused == 0 && row.lacking.is_empty();
+        let due = sound && row.lacking.is_empty();
         for line in row.refused.iter().filter(|_| due) {
             let signature = format!("recorded: refused on {engine}");
             let file = line.split(':').next().unwrap_or_default();
