@@ -12,7 +12,6 @@ use crate::recording::Recording;
 use crate::recording::replay::{self, Found};
 use crate::report::results::{Comparison, Coverage, FindingRow, Lane, Msl, NotRun, RESULTS_FORMAT, Results};
 use crate::say;
-use crate::setup::Parts;
 
 /// What replays.
 pub(super) struct Cast {
@@ -20,7 +19,6 @@ pub(super) struct Cast {
     pub(super) readers: Vec<Box<dyn StreamReader>>,
     pub(super) engines: Vec<EngineId>,
     pub(super) not_run: Vec<NotRun>,
-    pub(super) parts: Parts,
 }
 
 /// The recordings in these folders.
@@ -50,7 +48,7 @@ pub(super) fn replay(recordings: &[Recording], mut cast: Cast, out: &Path, quiet
             ));
         }
         let mut compared = |outcome: &Outcome, reference: &str| count(&mut comparisons, outcome, &subject, reference);
-        let replayed = replay::replay(recording, &mut cast.readers, &cast.engines, &cast.parts, &mut compared);
+        let replayed = replay::replay(recording, &mut cast.readers, &cast.engines, &mut compared);
         let again = command(std::slice::from_ref(recording));
         for found in replayed.found {
             keep(found, recording, &again, started, &mut findings, &mut rows);

@@ -333,7 +333,6 @@ fn recorded_cast(args: &Args, parts: &Parts, outside: &[Outside]) -> anyhow::Res
             .collect(),
         engines: available.filter(|engine| chosen.contains(&engine.id)).collect(),
         not_run,
-        parts: parts.clone(),
     })
 }
 

@@ -26,7 +26,6 @@ use crate::readers::answer::{Refused, StreamAnswer};
 use crate::readers::ask::{self, CaseAnswers};
 use crate::readers::{CallsQuery, StreamReader};
 use crate::report::results::{RecordedRow, RecordingRow};
-use crate::setup::Parts;
 use crate::strict::Facts;
 
 /// What a recording came to.
@@ -55,7 +54,6 @@ pub fn replay(
     recording: &Recording,
     readers: &mut [Box<dyn StreamReader>],
     engines: &[EngineId],
-    parts: &Parts,
     compared: &mut dyn FnMut(&Outcome, &str),
 ) -> Replayed {
     let mut replaying = Replaying {
@@ -71,7 +69,7 @@ pub fn replay(
     for engine in engines {
         match engine.id.starts_with("wgpu:") {
             true => sessions.push(replaying.session(engine, &list)),
-            false => rows.push(replaying.script(engine, parts)),
+            false => rows.push(replaying.script(engine)),
         }
     }
     replaying.judge(&answers, &list, &mut sessions);
@@ -299,9 +297,9 @@ impl Replaying<'_> {
         Session { row, steps }
     }
 
-    fn script(&self, engine: &EngineId, parts: &Parts) -> RecordedRow {
+    fn script(&self, engine: &EngineId) -> RecordedRow {
         let row = engine_row(engine);
-        match script::play(parts, &engine.id, &self.recording.folder) {
+        match script::play(&engine.id, &self.recording.folder) {
             Err(error) => RecordedRow {
                 ended: Some(format!("{error:#}")),
                 ..row

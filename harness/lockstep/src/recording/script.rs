@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use serde::Deserialize;
 
 use super::Adapter;
-use crate::setup::{Parts, deno_command, process};
+use crate::setup::{self, deno_command, process};
 
 /// How long a whole recording may take.
 const DEADLINE: Duration = Duration::from_secs(300);
@@ -31,7 +31,8 @@ pub(super) struct Played {
 /// # Errors
 ///
 /// deno is missing, or the process ended without its line: what it said last, or that it was ended at the deadline.
-pub(super) fn play(parts: &Parts, engine: &str, folder: &Path) -> anyhow::Result<Played> {
+pub(super) fn play(engine: &str, folder: &Path) -> anyhow::Result<Played> {
+    let parts = setup::look();
     let deno = parts.deno.as_ref().map_err(Clone::clone)?;
     let mut command = deno_command(&parts.root, deno);
     command.args(["run", "--quiet", "--cached-only", "--no-config", "--allow-read"]);
