@@ -10,7 +10,7 @@ use crate::oracles::{Outcome, Verdict};
 use crate::readers::StreamReader;
 use crate::recording::Recording;
 use crate::recording::replay::{self, Found};
-use crate::report::results::{Comparison, Coverage, FindingRow, Lane, Msl, NotRun, RESULTS_FORMAT, Results};
+use crate::report::results::{Comparison, Coverage, FindingRow, Lane, Msl, NotRun, RESULTS_FORMAT, Results, Shards};
 use crate::say;
 
 /// What replays.
@@ -59,6 +59,7 @@ pub(super) fn replay(recordings: &[Recording], mut cast: Cast, out: &Path, quiet
     results.seconds = started.elapsed().as_secs_f64();
     results.lanes[0].worker_seconds = results.seconds;
     results.comparisons = comparisons;
+    findings.end();
     results.findings = findings.rows();
     results.findings.extend(rows);
     results.repeated_findings = results.findings.iter().map(|row| row.seen - 1).sum();
@@ -83,7 +84,7 @@ fn keep(
     let file = recording.folder.display().to_string();
     if let Some(case) = case {
         let case = crate::case::Case::Stream(case);
-        return findings.add(Finding {
+        return findings.add(0, Finding {
             signature,
             summary,
             case,
@@ -101,6 +102,7 @@ fn keep(
         signature,
         summary,
         file,
+        not_written: None,
         repro: again.to_owned(),
         at: started.elapsed().as_secs_f64(),
         seen: 1,
@@ -139,6 +141,8 @@ fn empty(command: &str) -> Results {
     Results {
         format: RESULTS_FORMAT,
         version: env!("CARGO_PKG_VERSION").into(),
+        commit: None,
+        shards: Shards { of: 1, ran: vec![0] },
         command: command.into(),
         seed: 0,
         started: epoch_seconds(),

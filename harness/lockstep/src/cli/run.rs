@@ -53,8 +53,8 @@ pub struct Args {
     /// Instead of random cases every edge of the format once: each field, length, count and context where a rule turns
     #[arg(long, conflicts_with_all = ["time", "cases", "seed", "only", "gpu"])]
     pub(super) edges: bool,
-    /// Instead of random cases the recording of a program in this folder; may be given several times
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["time", "cases", "edges", "seed", "only", "shard", "workers", "resume"])]
+    /// Instead of random cases this recording of a program, a folder or a tar archive; may be given several times
+    #[arg(long, value_name = "RECORDING", conflicts_with_all = ["time", "cases", "edges", "seed", "only", "shard", "workers", "resume"])]
     #[serde(skip)]
     recorded: Vec<PathBuf>,
     /// Every case follows from it; without it the clock gives one, and the report names it

@@ -1,4 +1,4 @@
-//! Recordings of WebGPU programs: the folders of `reference/RECORDING.md`, read strictly, and [`replay`], which plays one back.
+//! Recordings of WebGPU programs: the folders of `reference/RECORDING.md` and archives of them, read strictly, and [`replay`], which plays one back.
 
 mod manifest;
 mod read;
@@ -21,7 +21,7 @@ pub const MANIFEST: &str = "recording.json";
 /// A recording, whole.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// Its folder, as it was named.
+    /// Its folder or archive, as it was named.
     pub folder: PathBuf,
     /// What its manifest says.
     pub manifest: Manifest,
@@ -47,7 +47,7 @@ pub struct Stream {
 }
 
 impl Recording {
-    /// Reads a recording, and no file that is not in its folder. Takes memory in proportion to the files.
+    /// Reads a recording, a folder or a tar archive of one, and no file that is not in it. Takes memory in proportion to the files.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Reads a recording's folder. A recording may come from anybody, so nothing outside the folder is read, no file twice, and each only
-//! as far as it may be long.
+//! Reads a recording's folder, or a tar archive of one. A recording may come from anybody, so nothing outside the folder is read, no file
+//! twice, and each only as far as it may be long; an archive is read in memory and never unpacked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -17,6 +17,8 @@ use crate::case::{Case, Object, StreamCase};
 
 /// The longest manifest and the longest table.
 const MAX_JSON: u64 = 128 << 20;
+/// The longest archive. It is held in memory.
+const MAX_ARCHIVE: u64 = 1 << 30;
 /// The longest blob.
 const MAX_BLOB: u64 = 1 << 30;
 /// What mends nearly everything.
@@ -42,7 +44,10 @@ pub(super) fn recording(folder: &Path) -> anyhow::Result<Recording> {
 
 /// The folder's files.
 struct Files {
+    /// The folder, or the archive.
     folder: PathBuf,
+    /// An archive's files.
+    archived: Option<BTreeMap<String, Vec<u8>>>,
     /// Those that were read.
     read: BTreeSet<String>,
 }
@@ -50,12 +55,15 @@ struct Files {
 impl Files {
     fn of(folder: &Path) -> anyhow::Result<Files> {
         let shown = folder.display();
+        let kind = folder.metadata().with_context(|| format!("{shown}: cannot read it"))?;
         ensure!(
-            folder.is_dir(),
-            "{shown}: no folder; give the folder of a recording, and unpack an archive of one first (tar -xf)"
+            kind.is_dir() || kind.is_file(),
+            "{shown}: give the folder of a recording, or a tar archive of one"
         );
+        let archived = kind.is_file().then(|| archived(folder)).transpose();
         Ok(Files {
             folder: folder.to_owned(),
+            archived: archived.with_context(|| format!("{shown}: no archive of a recording; {MEND}"))?,
             read: BTreeSet::new(),
         })
     }
@@ -83,6 +91,19 @@ impl Files {
     }
 
     fn bytes(&self, file: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
+        let bytes = match &self.archived {
+            Some(files) => files.get(file).context("the archive has no such file")?.clone(),
+            None => self.in_folder(file, limit)?,
+        };
+        ensure!(
+            bytes.len() as u64 <= limit,
+            "it holds more than {limit} bytes, the most that fits"
+        );
+        Ok(bytes)
+    }
+
+    /// The bytes of a file of the folder, at most one more than `limit`.
+    fn in_folder(&self, file: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
         let path = self.folder.join(file);
         // A link may lead out of the folder, and a pipe would be waited for.
         let kind = path.symlink_metadata().context("cannot read it")?.file_type();
@@ -93,10 +114,6 @@ impl Files {
             .take(limit + 1)
             .read_to_end(&mut bytes)
             .context("cannot read it")?;
-        ensure!(
-            bytes.len() as u64 <= limit,
-            "it holds more than {limit} bytes, the most that fits"
-        );
         Ok(bytes)
     }
 
@@ -112,6 +129,43 @@ impl Files {
         ended.map_err(|error| anyhow::anyhow!("{}: {error}; {MEND}", self.name(file)))?;
         Ok(value)
     }
+}
+
+/// The plain files of a tar archive, which stand in one folder or in none.
+fn archived(path: &Path) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
+    let length = path.metadata()?.len();
+    ensure!(
+        length <= MAX_ARCHIVE,
+        "it holds more than {MAX_ARCHIVE} bytes, the most that fits"
+    );
+    let mut archive = tar::Archive::new(File::open(path)?);
+    let (mut files, mut folder) = (BTreeMap::new(), None);
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let name = String::from_utf8(entry.path_bytes().into_owned()).context("a name in it is no UTF-8")?;
+        let kind = entry.header().entry_type();
+        if kind.is_dir() {
+            continue;
+        }
+        ensure!(kind.is_file(), "`{name}` in it is no plain file");
+        let name = name.strip_prefix("./").unwrap_or(&name);
+        let (in_folder, file) = name.rsplit_once('/').map_or(("", name), |(folder, file)| (folder, file));
+        let absolute_or_up = name.starts_with('/') || name.split('/').any(|part| part == "..");
+        ensure!(!absolute_or_up, "`{name}` in it leads out of it");
+        ensure!(
+            folder.get_or_insert(in_folder.to_owned()) == in_folder,
+            "`{name}` in it stands in another folder than the files before it"
+        );
+        let mut bytes = Vec::new();
+        // The header may say anything of the size.
+        entry.read_to_end(&mut bytes)?;
+        ensure!(bytes.len() as u64 == entry.size(), "it ends in the midst of `{name}`");
+        ensure!(
+            files.insert(file.to_owned(), bytes).is_none(),
+            "`{file}` is in it twice"
+        );
+    }
+    Ok(files)
 }
 
 /// A name in the folder itself: what leads elsewhere has other characters, or begins with a dot.
