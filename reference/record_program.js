@@ -1,11 +1,11 @@
 /**
  * Runs a program under deno with the recorder in place:
  *
- *     deno run --allow-all record_program.js PROGRAM.js OUT [args]
+ *     deno run --allow-all record_program.js [--quiet] PROGRAM.js OUT [args]
  *
  * The program is a module; it finds its own arguments in `Deno.args`, runs unmodified and to its end. OUT is a new or
  * empty folder, for the files of RECORDING.md; a program that fails leaves the recording of what it did until then. What
- * version 4 cannot carry is said on standard error. Exit status: the program's, 2 for wrong arguments.
+ * version 4 cannot carry is said on standard error, unless quiet. Exit status: the program's, 2 for wrong arguments.
  */
 
 import { pathToFileURL } from "node:url";
@@ -36,15 +36,17 @@ function makeFolder(folder) {
   }
 }
 
-/** @param {Recorder} recorder @param {string} folder @param {Record<string, unknown>} about */
-function writeFiles(recorder, folder, about) {
+/** @param {Recorder} recorder @param {string} folder @param {Record<string, unknown>} about @param {boolean} quiet */
+function writeFiles(recorder, folder, about, quiet) {
   for (const { name, bytes } of recorder.files(about)) Deno.writeFileSync(`${folder}/${name}`, bytes);
+  if (quiet) return;
   for (const [name, count] of recorder.notCarried) console.error(`record: not carried: ${name}, ${count} times`);
 }
 
 async function main() {
-  const [program, folder, ...args] = Deno.args;
-  if (program === undefined || folder === undefined) fail("give PROGRAM.js OUT [args]");
+  const quiet = Deno.args[0] === "--quiet";
+  const [program, folder, ...args] = quiet ? Deno.args.slice(1) : Deno.args;
+  if (program === undefined || folder === undefined) fail("give [--quiet] PROGRAM.js OUT [args]");
   if (!isFile(program)) fail(`${program}: no such file`);
   makeFolder(folder);
   // The program may go elsewhere.
@@ -54,7 +56,7 @@ async function main() {
   const recorder = new Recorder();
   recorder.watch(navigator.gpu);
   // A program is done when nothing is left to run, which may be long after its module, when it exits or when it fails.
-  const write = () => writeFiles(recorder, out, { name: href.split("/").at(-1), args });
+  const write = () => writeFiles(recorder, out, { name: href.split("/").at(-1), args }, quiet);
   for (const end of ["unload", "error", "unhandledrejection"]) addEventListener(end, write);
   await import(href);
 }

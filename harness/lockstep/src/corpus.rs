@@ -15,7 +15,7 @@ use crate::case::{
 };
 use crate::files::{find, slug};
 use crate::findings::{case_text, read_case, stream_text, write_case};
-use crate::gpu::engine::{self, Engine};
+use crate::gpu::engine::{self, Engine, EngineId};
 use crate::gpu::wgpu_engine::WgpuEngine;
 use crate::gpu::{Outcome, TroubleKind};
 use crate::msl::arguments::{Access, read};
@@ -31,28 +31,39 @@ use crate::readers::replay_js;
 use crate::readers::slot_model::SlotModel;
 use crate::readers::slot_upstream::{self, SlotUpstream};
 use crate::readers::{CallsQuery, StreamReader};
+use crate::recording::{MANIFEST, Recording, is_recording, replay};
 use crate::setup::Parts;
 use crate::text;
 
-/// The case files among `paths`: a file as it is, a folder's `*.json` in the order of their names.
+/// The case files among `paths`: a file as it is, a folder's `*.json` in the order of their names, but for those of recordings.
 ///
 /// # Errors
 ///
-/// A path that is not there, or a folder without a case.
+/// A path that is not there, or a folder with neither a case nor a recording.
 pub fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
-        let mut found = find(path, "json").context("cannot look for cases")?;
-        // What is below it are recordings, not cases.
-        found.retain(|file| {
-            !file
-                .strip_prefix(path)
-                .is_ok_and(|below| below.starts_with("recordings"))
-        });
+        let found = find(path, "json").context("cannot look for cases")?;
         anyhow::ensure!(!found.is_empty(), "{}: no case in this folder", path.display());
-        files.extend(found);
+        let in_recording = |file: &PathBuf| file.parent().is_some_and(is_recording);
+        files.extend(found.into_iter().filter(|file| !in_recording(file)));
     }
     Ok(files)
+}
+
+/// The folders of the recordings among `paths`, in the order of their names.
+///
+/// # Errors
+///
+/// A path that is not there.
+pub fn recordings(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for path in paths {
+        let found = find(path, "json").context("cannot look for recordings")?;
+        let manifests = found.into_iter().filter(|file| file.ends_with(MANIFEST));
+        folders.extend(manifests.filter_map(|file| file.parent().map(Path::to_owned)));
+    }
+    Ok(folders)
 }
 
 /// Everything that a case is held against.
@@ -125,6 +136,13 @@ impl Judge {
             wrong.push("the file is not what it is written back as; `corpus add` writes that".into());
         }
         Ok(wrong)
+    }
+
+    /// What is wrong with a recording's replay by the same readers and engines; nothing when it holds.
+    pub fn check_recording(&mut self, recording: &Recording) -> Vec<String> {
+        let engines: Vec<EngineId> = self.engines.iter().map(|engine| engine.about().clone()).collect();
+        let replayed = replay::replay(recording, &mut self.readers, &engines, &mut |_, _| ());
+        replayed.found.into_iter().map(|found| found.summary).collect()
     }
 
     /// Files a case into the folder `corpus`, under a name made of what it shows; where it says nothing of what it expects, with the

@@ -22,6 +22,7 @@ pub mod oracles;
 pub mod panics;
 pub mod pipeline;
 pub mod readers;
+pub mod recording;
 pub mod report;
 pub mod say;
 pub mod setup;

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use serde::Deserialize;
-use wire::{BufferFacts, Dimension, DynamicBuffer, Format, Kind, Strict, TextureFacts, VertexBufferLayout};
+use wire::{BufferFacts, Dimension, DynamicBuffer, Format, Kind, Limits, Strict, TextureFacts, VertexBufferLayout};
 
 use crate::case::Object;
 
 /// The facts of an object table, by the replayer's ids. Of two rows of one id the later one counts. A row whose body is not what its
 /// kind takes has none.
 #[derive(Clone, Debug, Default)]
-pub struct Facts(HashMap<u32, Fact>);
+pub struct Facts(HashMap<u32, Fact>, Limits);
 
 #[derive(Clone, Debug)]
 enum Fact {
@@ -30,6 +30,10 @@ struct DynamicEntry {
 }
 
 impl wire::ObjectTable for Facts {
+    fn limits(&self) -> Limits {
+        self.1
+    }
+
     fn buffer(&self, id: u32) -> Option<BufferFacts> {
         match self.0.get(&id)? {
             Fact::Buffer(facts) => Some(*facts),
@@ -64,9 +68,14 @@ impl wire::ObjectTable for Facts {
 }
 
 impl Facts {
-    /// The facts of a whole table.
+    /// The facts of a whole table, on a device with WebGPU's default limits.
     pub fn of(objects: &[Object]) -> Facts {
-        let mut facts = Facts::default();
+        Facts::under(Limits::default(), objects)
+    }
+
+    /// The same on a device with other limits.
+    pub fn under(limits: Limits, objects: &[Object]) -> Facts {
+        let mut facts = Facts(HashMap::new(), limits);
         objects.iter().for_each(|object| facts.add(object));
         facts
     }

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use lockstep::case::{CaseFile, Expect};
-use lockstep::corpus::{Judge, files};
+use lockstep::corpus::{Judge, files, recordings};
 use lockstep::files::slug;
 use lockstep::findings::{case_text, read_case};
+use lockstep::recording::Recording;
 use lockstep::setup;
 
 fn main() {
@@ -48,6 +49,16 @@ fn tests() -> Vec<Trial> {
         tests.push(Trial::test(name, move || {
             let mut judge = judge.lock().unwrap_or_else(PoisonError::into_inner);
             let wrong = judge.check_file(&path).map_err(|error| format!("{error:#}"))?;
+            expect(wrong.is_empty(), wrong.join("\n"))
+        }));
+    }
+    for folder in recordings(&[corpus()]).unwrap_or_default() {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let judge = Arc::clone(&judge);
+        tests.push(Trial::test(format!("recording {name}"), move || {
+            let mut judge = judge.lock().unwrap_or_else(PoisonError::into_inner);
+            let recording = Recording::open(&folder).map_err(|error| format!("{error:#}"))?;
+            let wrong = judge.check_recording(&recording);
             expect(wrong.is_empty(), wrong.join("\n"))
         }));
     }

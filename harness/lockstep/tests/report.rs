@@ -233,6 +233,7 @@ fn sample() -> Results {
             refused: counts(&[("missing-binding", 321), ("unsupported-in-version", 45)]),
         },
         engines: vec![vulkan(), noop()],
+        recordings: vec![],
         coverage: Coverage {
             grids: vec![opcode_by_reason(), binding_by_stage(), faults()],
         },
@@ -263,6 +264,7 @@ fn empty() -> Results {
         ledger: vec![],
         msl: Msl::default(),
         engines: vec![],
+        recordings: vec![],
         coverage: Coverage::default(),
         findings: vec![],
         repeated_findings: 0,

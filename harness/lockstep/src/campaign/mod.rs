@@ -401,6 +401,7 @@ impl<'a> Shared<'a> {
             msl: counts.msl.clone(),
             ledger: counts.ledger.rows(),
             engines: counts.engines.values().cloned().collect(),
+            recordings: Vec::new(),
             coverage: counts.coverage.of_lanes(&self.plan.lanes),
             repeated_findings: repeated(&findings),
             findings,

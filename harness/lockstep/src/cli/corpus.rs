@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use super::run::readers;
 use super::{BAD, CLEAN, FOUND};
 use crate::case::{Case, CaseFile, Expect, StreamCase};
-use crate::corpus::{Judge, files};
+use crate::corpus::{Judge, files, recordings};
 use crate::coverage::Tally;
 use crate::findings::{read_case, write_case};
 use crate::generators::{bind, layout, raw, streams, wgsl};
@@ -22,6 +22,7 @@ use crate::input;
 use crate::minimize::{Jury, Limits, minimize};
 use crate::readers::ask;
 use crate::readers::native::Native;
+use crate::recording::Recording;
 use crate::report::results::Grid;
 use crate::say;
 use crate::setup;
@@ -37,7 +38,7 @@ pub struct Args {
 enum Action {
     /// Hold every case to its expected answer, through every reader and engine that is here
     Check {
-        /// Case files, or folders that are searched for *.json; all of corpus/ unless said otherwise
+        /// Case files, or folders that are searched for *.json and recordings; all of corpus/ unless said otherwise
         paths: Vec<PathBuf>,
     },
     /// File a case, a finding or what a fuzz target crashed over into corpus/, named by what it shows. A finding that is still there is
@@ -145,12 +146,17 @@ fn named(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 
 /// Checks every file, whatever is wrong with one of them.
 fn check(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
-    let files = named(paths)?;
+    let all = [folder()];
+    let (files, recordings) = (named(paths)?, recordings(if paths.is_empty() { &all } else { paths })?);
     let (mut failed, mut unreadable, mut judge) = (0, 0, None);
-    for path in &files {
+    for path in files.iter().chain(&recordings) {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         // A file that is none costs no set-up.
-        let checked = read_case(path).and_then(|_| judge.get_or_insert_with(self::judge).check_file(path));
+        let checked = match path.is_dir() {
+            true => Recording::open(path)
+                .map(|recording| judge.get_or_insert_with(self::judge).check_recording(&recording)),
+            false => read_case(path).and_then(|_| judge.get_or_insert_with(self::judge).check_file(path)),
+        };
         let wrong = match checked {
             Ok(wrong) => wrong,
             Err(error) => {
@@ -166,7 +172,11 @@ fn check(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
             }
         }
     }
-    writeln!(out, "{} passed, {failed} failed", files.len() - failed)?;
+    writeln!(
+        out,
+        "{} passed, {failed} failed",
+        files.len() + recordings.len() - failed
+    )?;
     let missing = judge.is_some_and(|judge| !judge.missing.is_empty());
     Ok(match (unreadable, failed) {
         (0, 0) if !missing => CLEAN,

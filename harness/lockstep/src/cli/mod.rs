@@ -5,6 +5,8 @@ pub mod doctor;
 pub mod inspect;
 pub mod minimize;
 mod pictures;
+pub mod record;
+mod recorded;
 pub mod report;
 pub mod repro;
 mod resume;
@@ -41,6 +43,8 @@ struct Cli {
 enum Command {
     /// The campaign: generated cases through every reader and engine, for 60 seconds; ends with a report
     Run(run::Args),
+    /// A WebGPU program in JavaScript, recorded as streams while it runs; `run --recorded` replays them
+    Record(record::Args),
     /// One case again: every reader's answer side by side, the stream as text with the word marked
     Repro(repro::Args),
     /// The smallest case that shows the same finding
@@ -67,6 +71,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Command::Run(args) => run::run(&args),
+        Command::Record(args) => record::run(&args),
         Command::Repro(args) => repro::run(&args),
         Command::Minimize(args) => minimize::run(&args, &mut std::io::stdout().lock()),
         Command::Report(args) => report::run(&args),

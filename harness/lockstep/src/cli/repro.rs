@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::pictures::{self, Held};
 use super::tables;
@@ -25,6 +25,7 @@ use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
 use crate::readers::slot_upstream::{self, SlotUpstream};
 use crate::readers::{CallsQuery, StreamReader, replay_js};
+use crate::recording;
 use crate::report::figures::count;
 use crate::say;
 use crate::setup;
@@ -32,6 +33,7 @@ use crate::text::disassemble;
 
 const HELP: &str = "Examples:
   cargo lockstep repro reports/out/findings/NAME.json
+  cargo lockstep repro particles.recording/00002.wire
   cargo lockstep repro --generated replays:7:12
 
 Exit status: 0 no difference, 1 a finding, 2 bad use, bad input or who the finding names was not asked. With --quiet turned
@@ -41,7 +43,7 @@ round, as a reducer wants it: 0 the case still shows its finding, 1 it does not.
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// A case file, such as a finding's
+    /// A case file, such as a finding's, or a stream in a recording's folder
     #[arg(required_unless_present = "generated", value_name = "FILE")]
     file: Option<PathBuf>,
     /// Instead of a file: the case that a campaign made, as LANE:SEED:INDEX, such as replays:7:12. The lanes are streams,
@@ -134,17 +136,23 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
 
 /// The folder and the beginning of the names of a case's pictures: they stand beside its file, or in the reports' folder.
 fn picture_place(args: &Args, parts: &setup::Parts) -> anyhow::Result<(PathBuf, String)> {
-    if let Some(file) = &args.file {
+    let stem = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    // A recording's folder holds nothing else.
+    let in_recording = |file: &&PathBuf| file.extension().is_some_and(|end| end == "wire");
+    if let Some(file) = args.file.as_ref().filter(|file| !in_recording(file)) {
         let folder = file.parent().map(PathBuf::from).unwrap_or_default();
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        return Ok((folder, stem));
+        return Ok((folder, stem(file)));
     }
     let folder = parts.root.join("reports/out");
     std::fs::create_dir_all(&folder)?;
-    let origin = args.generated.as_ref();
-    let stem = origin.map_or("case".into(), |Origin { lane, seed, index }| {
-        format!("{lane}-{seed}-{index}")
-    });
+    let stem = match (&args.generated, &args.file) {
+        (Some(Origin { lane, seed, index }), _) => format!("{lane}-{seed}-{index}"),
+        (None, Some(file)) => {
+            let recording = file.parent().and_then(Path::file_name).unwrap_or_default();
+            format!("{}-{}", recording.to_string_lossy(), stem(file))
+        }
+        (None, None) => "case".into(),
+    };
     Ok((folder, stem))
 }
 
@@ -166,7 +174,14 @@ fn page(shows: Option<&str>, shown: &Shown) -> String {
 
 fn load(args: &Args) -> anyhow::Result<CaseFile> {
     let Some(origin) = &args.generated else {
-        return read_case(args.file.as_deref().unwrap_or(std::path::Path::new("")));
+        let file = args.file.as_deref().unwrap_or(Path::new(""));
+        return match recording::case_of(file) {
+            None => read_case(file),
+            Some(case) => Ok(CaseFile {
+                shows: Some("a stream of a recording".into()),
+                ..CaseFile::of(Case::Stream(case?))
+            }),
+        };
     };
     let lanes: Vec<&str> = generators::Lane::ALL.iter().map(|lane| lane.name()).collect();
     let made = generators::case(origin).ok_or_else(|| no_such_case(origin, &lanes))?;
@@ -451,7 +466,7 @@ fn show_pictures(
     case: &StreamCase,
     asked: &Asked<'_>,
     outcomes: &[(String, Outcome)],
-    folder: &std::path::Path,
+    folder: &Path,
     stem: &str,
     text: &mut String,
 ) {

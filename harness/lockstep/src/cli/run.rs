@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::report::{self, Formats};
 use super::resume::{self, Keeper};
-use super::{color, stop_on_signals};
+use super::{color, recorded, stop_on_signals};
 use crate::bind;
 use crate::campaign::{self, Budget, Cast, Maker, Part, Plan, Progress, epoch_seconds};
 use crate::generators::Lane;
@@ -35,6 +35,7 @@ const EXAMPLES: &str = "Examples:
   cargo lockstep run --shard 0/4              the first of four machines' parts; `cargo lockstep report` merges them
   cargo lockstep run --resume reports/out     the campaign that was ended there goes on
   cargo lockstep run --reader 'exec:python3 reference/examples/reader.py'
+  cargo lockstep run --recorded particles.recording
 
 Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.";
 
@@ -52,6 +53,10 @@ pub struct Args {
     /// Instead of random cases every edge of the format once: each field, length, count and context where a rule turns
     #[arg(long, conflicts_with_all = ["time", "cases", "seed", "only", "gpu"])]
     pub(super) edges: bool,
+    /// Instead of random cases this recording of a program, a folder or a tar archive; may be given several times
+    #[arg(long, value_name = "RECORDING", conflicts_with_all = ["time", "cases", "edges", "seed", "only", "shard", "workers", "resume"])]
+    #[serde(skip)]
+    recorded: Vec<PathBuf>,
     /// Every case follows from it; without it the clock gives one, and the report names it
     #[arg(long)]
     pub(super) seed: Option<u64>,
@@ -166,6 +171,7 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
         anyhow::bail!("--require-gpu asks for engines, and {option} runs none");
     }
     let quiet = args.quiet;
+    let recordings = recorded::open(&args.recorded)?;
     let outside = args.readers.introduce()?;
     let parts = setup::bring(&mut |line| {
         if !quiet {
@@ -176,13 +182,18 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
     std::fs::create_dir_all(&out).with_context(|| format!("{}: cannot make the folder", out.display()))?;
     // Before a campaign of hours, not after it.
     tempfile::tempfile_in(&out).with_context(|| format!("{}: cannot write a file there", out.display()))?;
+    if !recordings.is_empty() {
+        let cast = recorded_cast(args, &parts, &outside)?;
+        say_missing(&cast.not_run);
+        let replayed = recorded::replay(&recordings, cast, &out, quiet);
+        let mut results = Results { commit, ..replayed };
+        name_readers(&mut results, &outside);
+        return Ok(finish(&results, &out, args).1);
+    }
     let plan = plan(args, &out);
     let mut cast = cast(args, &parts, &plan)?;
     cast.references.extend(outside.iter().cloned().map(maker));
-    for missing in &cast.not_run {
-        let NotRun { what, why, mend } = missing;
-        say::error(format_args!("{what} does not take part: {why}; {mend}"));
-    }
+    say_missing(&cast.not_run);
     let stop = stop_on_signals("lockstep: ending; the report follows. Once more ends at once.");
     let mut show = Show::new(quiet);
     let mut keeper = Keeper::new(&out, commit.clone(), args, &plan);
@@ -227,6 +238,12 @@ fn commit() -> Option<String> {
 
 /// So long at most a campaign's findings are minimised.
 const MINIMIZING: Duration = Duration::from_secs(30);
+
+fn say_missing(not_run: &[NotRun]) {
+    for NotRun { what, why, mend } in not_run {
+        say::error(format_args!("{what} does not take part: {why}; {mend}"));
+    }
+}
 
 /// The option by which no stream is replayed on an engine.
 fn without_engines(args: &Args) -> Option<String> {
@@ -296,6 +313,27 @@ pub(super) fn readers(parts: &Parts) -> Cast {
         Err(missing) => cast.not_run.push(not_run(replay_js::NAME, missing)),
     }
     cast
+}
+
+/// Who replays recordings: the same readers and engines.
+fn recorded_cast(args: &Args, parts: &Parts, outside: &[Outside]) -> anyhow::Result<recorded::Cast> {
+    let Cast {
+        subject,
+        references,
+        mut not_run,
+        ..
+    } = readers(parts);
+    let references = references.iter().map(|reference| reference());
+    let chosen = engines(args, parts, &mut not_run)?;
+    let available = engine::available().into_iter();
+    Ok(recorded::Cast {
+        readers: std::iter::once(subject())
+            .chain(references)
+            .chain(outside.iter().map(Outside::reader))
+            .collect(),
+        engines: available.filter(|engine| chosen.contains(&engine.id)).collect(),
+        not_run,
+    })
 }
 
 pub(super) fn maker(outside: Outside) -> Maker<Box<dyn StreamReader>> {

@@ -142,10 +142,14 @@ pub(super) fn perform_reads(request: &Request<'_>, executes: bool, outcome: &mut
     }
 }
 
-type Bytes = std::ops::Range<usize>;
+pub(super) type Bytes = std::ops::Range<usize>;
 
 /// Where a read's bytes stand in its buffer and in the window.
-fn read_range(read: &wire::Read, buffers: &[BufferFacts], window: usize) -> Result<(Bytes, Bytes), &'static str> {
+pub(super) fn read_range(
+    read: &wire::Read,
+    buffers: &[BufferFacts],
+    window: usize,
+) -> Result<(Bytes, Bytes), &'static str> {
     const MAP_READ: u32 = 1;
     let buffer = buffers.iter().find(|buffer| buffer.id == read.id).ok_or("no buffer")?;
     if buffer.usage & MAP_READ == 0 {

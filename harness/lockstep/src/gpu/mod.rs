@@ -8,6 +8,7 @@ mod objects;
 mod readback;
 mod replay;
 pub mod script;
+pub mod session;
 pub mod shadow;
 pub mod wgpu_engine;
 

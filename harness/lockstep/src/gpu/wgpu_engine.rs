@@ -47,6 +47,8 @@ pub(super) struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) errors: Arc<Errors>,
+    /// How long it may work on one stream.
+    patience: Duration,
     /// The queue did not finish its work in time.
     hung: Cell<bool>,
     cache: Cache,
@@ -316,7 +318,16 @@ impl Gpu {
             required_limits,
             ..Default::default()
         };
-        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))?;
+        Gpu::on(adapter, &descriptor, PATIENCE)
+    }
+
+    /// A device as it is asked for, which may work so long on one stream.
+    pub(super) fn on(
+        adapter: &wgpu::Adapter,
+        descriptor: &wgpu::DeviceDescriptor<'_>,
+        patience: Duration,
+    ) -> anyhow::Result<Gpu> {
+        let (device, queue) = pollster::block_on(adapter.request_device(descriptor))?;
         let errors = Arc::new(Errors::default());
         let kept = Arc::clone(&errors);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| kept.keep(&error)));
@@ -326,6 +337,7 @@ impl Gpu {
             device,
             queue,
             errors,
+            patience,
             hung: Cell::new(false),
             cache: Cache::default(),
             staging: Staging::default(),
@@ -334,7 +346,7 @@ impl Gpu {
     }
 
     /// Whether it can go on.
-    fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         !self.hung.get() && !self.errors.lost.load(Ordering::Acquire)
     }
 
@@ -421,7 +433,7 @@ impl Gpu {
     pub(super) fn wait(&self) -> Result<(), Trouble> {
         let poll = wgpu::PollType::Wait {
             submission_index: None,
-            timeout: Some(PATIENCE),
+            timeout: Some(self.patience),
         };
         if !self.hung.get() && self.device.poll(poll).is_ok() {
             return Ok(());
@@ -429,7 +441,7 @@ impl Gpu {
         self.hung.set(true);
         Err(engine_trouble(&format!(
             "the device did not answer within {} s",
-            PATIENCE.as_secs()
+            self.patience.as_secs()
         )))
     }
 }
@@ -451,7 +463,7 @@ fn instance(backends: wgpu::Backends) -> wgpu::Instance {
 }
 
 /// The backends in which an id can be found, so that opening one does not load the drivers of all.
-fn backends_of(id: &str) -> wgpu::Backends {
+pub(super) fn backends_of(id: &str) -> wgpu::Backends {
     match id.split(':').nth(1) {
         Some("vulkan") => wgpu::Backends::VULKAN,
         Some("metal") => wgpu::Backends::METAL,
@@ -463,7 +475,7 @@ fn backends_of(id: &str) -> wgpu::Backends {
 }
 
 /// Adapters with their ids, best first. Two of the same name are told apart by a number.
-fn adapters(backends: wgpu::Backends) -> Vec<(EngineId, wgpu::Adapter)> {
+pub(super) fn adapters(backends: wgpu::Backends) -> Vec<(EngineId, wgpu::Adapter)> {
     let mut found = pollster::block_on(instance(backends).enumerate_adapters(backends));
     found.sort_by_key(|adapter| rank(&adapter.get_info()));
     let mut named: Vec<(EngineId, wgpu::Adapter)> = Vec::new();

@@ -47,6 +47,11 @@ impl<'a> Said<'a> {
             Some(before) if before.objects == objects => Rc::clone(&before.facts),
             _ => Rc::new(Facts::of(objects)),
         };
+        Said::by(facts, cmds, objects)
+    }
+
+    /// The same by facts of the table that are there already.
+    pub fn by(facts: Rc<Facts>, cmds: &[Cmd<'a>], objects: &'a [Object]) -> Said<'a> {
         let refusal = wire::check_strict(cmds.iter().copied(), &*facts).err();
         Said {
             cmds: cmds.to_vec(),

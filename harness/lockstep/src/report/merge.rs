@@ -43,6 +43,7 @@ impl Results {
             ledger: united(self.ledger, other.ledger, |a, b| a.name == b.name, add_line),
             msl,
             engines: engines(self.engines, other.engines),
+            recordings: [self.recordings, other.recordings].concat(),
             coverage: Coverage {
                 grids: grids(self.coverage.grids, other.coverage.grids),
             },

@@ -42,6 +42,9 @@ pub struct Results {
     pub msl: Msl,
     /// One row an engine.
     pub engines: Vec<EngineRow>,
+    /// Recordings of programs, replayed.
+    #[serde(default)]
+    pub recordings: Vec<RecordingRow>,
     /// What the cases covered.
     pub coverage: Coverage,
     /// What was found.
@@ -262,6 +265,64 @@ impl GpuTable {
         self.lost += other.lost;
         self.tolerated += other.tolerated;
     }
+}
+
+/// A recording of a program, and what became of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RecordingRow {
+    /// The folder.
+    pub folder: String,
+    /// The program and its arguments.
+    pub program: String,
+    /// The adapter that recorded; empty where nobody knows.
+    pub adapter: String,
+    /// Streams.
+    pub streams: u64,
+    /// Calls of `queue.submit`.
+    pub submits: u64,
+    /// Commands of all streams.
+    pub commands: u64,
+    /// Words of all streams.
+    pub words: u64,
+    /// Bytes of data of all streams.
+    pub data: u64,
+    /// Bytes that the program read back.
+    pub read: u64,
+    /// What the streams do not carry, and how often the program did it.
+    pub not_carried: BTreeMap<String, u64>,
+    /// Streams that the reader under test refuses.
+    pub refused: u64,
+    /// Streams that the strict check refuses.
+    pub strictly_refused: u64,
+    /// One row an engine.
+    pub engines: Vec<RecordedRow>,
+}
+
+/// A recording's replay on an engine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RecordedRow {
+    /// Such as `wgpu:vulkan:llvmpipe`.
+    pub engine: String,
+    /// The driver, in its own words.
+    pub driver: String,
+    /// Whether it executes, so that what is read back is compared.
+    pub executes: bool,
+    /// Whether it drives what recorded, so that a difference is a finding.
+    pub same_driver: bool,
+    /// What the program asked of its device and this one lacks.
+    pub lacking: Vec<String>,
+    /// Streams replayed.
+    pub streams: u64,
+    /// Commands in them.
+    pub commands: u64,
+    /// What the engine refused, a line each.
+    pub refused: Vec<String>,
+    /// Bytes compared with what the program read.
+    pub compared: u64,
+    /// Reads that differ, a line each.
+    pub differences: Vec<String>,
+    /// Why the replay ended before the last stream.
+    pub ended: Option<String>,
 }
 
 /// What a campaign's cases covered.

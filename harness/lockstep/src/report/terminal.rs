@@ -5,7 +5,9 @@ use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
 use super::figures::{
     Tone, by_count, by_name, cases, count, open_rules, percent, plain, rate, span, thousands, verdict,
 };
-use super::results::{Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Open, Results};
+use super::results::{
+    Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Open, RecordedRow, RecordingRow, Results,
+};
 use crate::ledger::LedgerRow;
 use crate::oracles::msl::apple::CHECK;
 
@@ -63,11 +65,21 @@ pub fn summary(results: &Results, color: bool) -> String {
     let mut out = vec![head(results, paint)];
     section(&mut out, paint, "Cases", lanes(results, paint));
     section(&mut out, paint, "Comparisons", comparisons(&results.comparisons, paint));
-    section(&mut out, paint, "Ledger", ledger(&results.ledger, paint));
-    section(&mut out, paint, "MSL", msl(results, paint));
-    section(&mut out, paint, "GPU", gpu(&results.engines, paint));
-    section(&mut out, paint, "Strict check", strict(&results.engines, paint));
-    section(&mut out, paint, "Coverage", coverage(&results.coverage.grids, paint));
+    if results.recordings.is_empty() {
+        section(&mut out, paint, "Ledger", ledger(&results.ledger, paint));
+        section(&mut out, paint, "MSL", msl(results, paint));
+        section(&mut out, paint, "GPU", gpu(&results.engines, paint));
+        section(&mut out, paint, "Strict check", strict(&results.engines, paint));
+        section(&mut out, paint, "Coverage", coverage(&results.coverage.grids, paint));
+    }
+    for row in &results.recordings {
+        section(
+            &mut out,
+            paint,
+            &format!("Recording {}", plain(&row.folder)),
+            recording(row, paint),
+        );
+    }
     section(&mut out, paint, "Not run", not_run(&results.not_run, paint));
     section(&mut out, paint, "Findings", findings(&results.findings, paint));
     out.push(String::new());
@@ -123,9 +135,13 @@ fn section(out: &mut Vec<String>, paint: Paint, title: &str, lines: Vec<String>)
 }
 
 fn head(results: &Results, paint: Paint) -> String {
+    let version = paint.strong(format!("lockstep {}", plain(&results.version)));
+    if !results.recordings.is_empty() {
+        let recordings = count(results.recordings.len() as u64, "recording", "recordings");
+        return format!("{version}, {recordings}, {}", span(results.seconds));
+    }
     format!(
-        "{}, seed {}, {}, {}",
-        paint.strong(format!("lockstep {}", plain(&results.version))),
+        "{version}, seed {}, {}, {}",
         results.seed,
         count(results.workers as u64, "worker", "workers"),
         span(results.seconds),
@@ -372,6 +388,121 @@ fn strict(engines: &[EngineRow], paint: Paint) -> Vec<String> {
         lines.extend(still_to_check(&open, paint));
     }
     lines
+}
+
+/// What was recorded, as `lockstep record` ends with it.
+pub fn recorded(row: &RecordingRow) -> String {
+    let mut out = Vec::new();
+    let title = format!("Recording {}", plain(&row.folder));
+    section(&mut out, Paint(false), &title, what_was_recorded(row));
+    out[1..].join("\n")
+}
+
+fn recording(row: &RecordingRow, paint: Paint) -> Vec<String> {
+    let mut lines = what_was_recorded(row);
+    lines.push(String::new());
+    let titles = [
+        "engine",
+        "streams",
+        "commands",
+        "refused",
+        "bytes compared",
+        "differ",
+        "driver",
+    ];
+    let titles = titles.map(|title| paint.faint(title)).to_vec();
+    let engines = row.engines.iter().map(|engine| {
+        let compared = match engine.executes {
+            true => [thousands(engine.compared), differing(engine, paint)],
+            false => ["-".to_owned(), "-".to_owned()],
+        };
+        let [compared, differ] = compared;
+        vec![
+            fit(&engine.engine, 28),
+            thousands(engine.streams),
+            thousands(engine.commands),
+            paint.unwanted(engine.refused.len() as u64),
+            compared,
+            differ,
+            driver(engine).to_owned(),
+        ]
+    });
+    lines.extend(table(std::iter::once(titles).chain(engines), "lrrrrrl"));
+    for engine in &row.engines {
+        let name = plain(&engine.engine);
+        if let Some(why) = &engine.ended {
+            lines.extend(wrapped(
+                &paint.tone(Tone::Bad, format!("{name} ended early:")),
+                &plain(why),
+                2,
+            ));
+        }
+        if !engine.lacking.is_empty() {
+            lines.extend(wrapped(
+                &format!("{name} lacks:"),
+                &plain(&engine.lacking.join(", ")),
+                2,
+            ));
+        }
+        for (what, said) in [("refuses:", &engine.refused), ("differs:", &engine.differences)] {
+            said.iter().take(NAMES).for_each(|line| {
+                lines.extend(wrapped(&format!("{name} {what}"), &plain(line), 2));
+            });
+            if said.len() > NAMES {
+                lines.push(format!("  and {} more", thousands((said.len() - NAMES) as u64)));
+            }
+        }
+    }
+    lines
+}
+
+/// A difference on another driver is no fault.
+fn differing(engine: &RecordedRow, paint: Paint) -> String {
+    match engine.same_driver {
+        true => paint.unwanted(engine.differences.len() as u64),
+        false => thousands(engine.differences.len() as u64),
+    }
+}
+
+fn driver(engine: &RecordedRow) -> &'static str {
+    match (engine.executes, engine.same_driver) {
+        (false, _) => "none: it validates only",
+        (true, true) => "the one that recorded",
+        (true, false) => "another: it may round otherwise",
+    }
+}
+
+fn what_was_recorded(row: &RecordingRow) -> Vec<String> {
+    let not_carried = match row.not_carried.is_empty() {
+        true => "nothing".to_owned(),
+        false => {
+            let names = by_name(&row.not_carried).into_iter();
+            let names = names.map(|(name, count)| format!("{name} ({})", thousands(count)));
+            names.collect::<Vec<_>>().join(", ")
+        }
+    };
+    let mut rows = vec![
+        ("program", plain(&row.program)),
+        ("adapter", plain(&row.adapter)),
+        ("submits", thousands(row.submits)),
+        ("streams", thousands(row.streams)),
+        ("commands", thousands(row.commands)),
+        ("words", thousands(row.words)),
+        ("data", count(row.data, "byte", "bytes")),
+        ("read back", count(row.read, "byte", "bytes")),
+        ("not carried by version 4", plain(&not_carried)),
+    ];
+    for (name, number) in [("refused", row.refused), ("refused strictly", row.strictly_refused)] {
+        if number > 0 {
+            rows.push((name, count(number, "stream", "streams")));
+        }
+    }
+    let rows = rows.into_iter().flat_map(|(name, value)| {
+        let mut lines = broken("", &value, 0, 68).into_iter();
+        let first = vec![name.to_owned(), lines.next().unwrap_or_default()];
+        std::iter::once(first).chain(lines.map(|line| vec![String::new(), line]))
+    });
+    table(rows, "ll")
 }
 
 /// What the words of a table mean.

@@ -1,0 +1,167 @@
+//! `lockstep run --recorded`: recordings of programs, replayed.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::campaign::epoch_seconds;
+use crate::findings::{Finding, Findings};
+use crate::gpu::engine::EngineId;
+use crate::oracles::{Outcome, Verdict};
+use crate::readers::StreamReader;
+use crate::recording::Recording;
+use crate::recording::replay::{self, Found};
+use crate::report::results::{Comparison, Coverage, FindingRow, Lane, Msl, NotRun, RESULTS_FORMAT, Results, Shards};
+use crate::say;
+
+/// What replays.
+pub(super) struct Cast {
+    /// The first is the subject.
+    pub(super) readers: Vec<Box<dyn StreamReader>>,
+    pub(super) engines: Vec<EngineId>,
+    pub(super) not_run: Vec<NotRun>,
+}
+
+/// The recordings in these folders.
+///
+/// # Errors
+///
+/// The first that is none.
+pub(super) fn open(folders: &[PathBuf]) -> anyhow::Result<Vec<Recording>> {
+    folders.iter().map(|folder| Recording::open(folder)).collect()
+}
+
+/// Replays them one after the other.
+pub(super) fn replay(recordings: &[Recording], mut cast: Cast, out: &Path, quiet: bool) -> Results {
+    let started = Instant::now();
+    let subject = cast.readers.first().map_or("nobody", |reader| reader.name()).to_owned();
+    let mut results = empty(&command(recordings));
+    let mut comparisons = Vec::new();
+    let mut findings = Findings::new(out.join("findings"), started);
+    let mut rows: Vec<FindingRow> = Vec::new();
+    for recording in recordings {
+        let folder = recording.folder.display();
+        if !quiet {
+            say::line(format_args!(
+                "{folder}: {} streams of {}",
+                recording.streams.len(),
+                recording.program()
+            ));
+        }
+        let mut compared = |outcome: &Outcome, reference: &str| count(&mut comparisons, outcome, &subject, reference);
+        let replayed = replay::replay(recording, &mut cast.readers, &cast.engines, &mut compared);
+        let again = command(std::slice::from_ref(recording));
+        for found in replayed.found {
+            keep(found, recording, &again, started, &mut findings, &mut rows);
+        }
+        results.recordings.push(replayed.row);
+    }
+    results.lanes[0].cases = recordings.iter().map(|recording| recording.streams.len() as u64).sum();
+    results.seconds = started.elapsed().as_secs_f64();
+    results.lanes[0].worker_seconds = results.seconds;
+    results.comparisons = comparisons;
+    findings.end();
+    results.findings = findings.rows();
+    results.findings.extend(rows);
+    results.repeated_findings = results.findings.iter().map(|row| row.seen - 1).sum();
+    results.not_run = cast.not_run;
+    results
+}
+
+/// A finding that one stream shows is a case file; of another the recording itself is what shows it.
+fn keep(
+    found: Found,
+    recording: &Recording,
+    again: &str,
+    started: Instant,
+    findings: &mut Findings,
+    rows: &mut Vec<FindingRow>,
+) {
+    let Found {
+        signature,
+        summary,
+        case,
+    } = found;
+    let file = recording.folder.display().to_string();
+    if let Some(case) = case {
+        let case = crate::case::Case::Stream(case);
+        return findings.add(0, Finding {
+            signature,
+            summary,
+            case,
+            origin: None,
+        });
+    }
+    if let Some(row) = rows
+        .iter_mut()
+        .find(|row| row.signature == signature && row.file == file)
+    {
+        row.seen += 1;
+        return;
+    }
+    rows.push(FindingRow {
+        signature,
+        summary,
+        file,
+        not_written: None,
+        repro: again.to_owned(),
+        at: started.elapsed().as_secs_f64(),
+        seen: 1,
+    });
+}
+
+fn count(comparisons: &mut Vec<Comparison>, outcome: &Outcome, subject: &str, reference: &str) {
+    let same = |row: &Comparison| row.aspect == outcome.aspect && row.reference == reference;
+    let at = comparisons.iter().position(same).unwrap_or_else(|| {
+        comparisons.push(Comparison {
+            aspect: outcome.aspect.into(),
+            subject: subject.into(),
+            reference: reference.into(),
+            compared: 0,
+            both_accept: 0,
+            both_refuse: 0,
+        });
+        comparisons.len() - 1
+    });
+    let row = &mut comparisons[at];
+    row.compared += 1;
+    row.both_accept += u64::from(outcome.verdict == Verdict::BothAccept);
+    row.both_refuse += u64::from(outcome.verdict == Verdict::BothRefuse);
+}
+
+fn command(recordings: &[Recording]) -> String {
+    let mut command = "cargo lockstep run".to_owned();
+    for recording in recordings {
+        command += &format!(" --recorded {}", recording.folder.display());
+    }
+    command
+}
+
+/// Results with none of a campaign's parts.
+fn empty(command: &str) -> Results {
+    Results {
+        format: RESULTS_FORMAT,
+        version: env!("CARGO_PKG_VERSION").into(),
+        commit: None,
+        shards: Shards { of: 1, ran: vec![0] },
+        command: command.into(),
+        seed: 0,
+        started: epoch_seconds(),
+        seconds: 0.0,
+        workers: 1,
+        interrupted: false,
+        lanes: vec![Lane {
+            name: "recorded streams".into(),
+            cases: 0,
+            worker_seconds: 0.0,
+        }],
+        comparisons: Vec::new(),
+        ledger: Vec::new(),
+        msl: Msl::default(),
+        engines: Vec::new(),
+        recordings: Vec::new(),
+        coverage: Coverage::default(),
+        findings: Vec::new(),
+        repeated_findings: 0,
+        not_run: Vec::new(),
+    }
+}
