@@ -1,0 +1,74 @@
+//! Mutators that keep the structure of an input. Each is given libFuzzer's own mutation of bytes to fall back on, which it does now and
+//! then, and wherever the input is not what it takes apart.
+//!
+//! The same input, seed and sizes give the same mutation, as libFuzzer asks.
+
+mod blob;
+mod case;
+
+use arbitrary::Unstructured;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use crate::case::Case;
+use crate::generators::below;
+
+/// libFuzzer's mutation of bytes: the buffer, the input's size in it, the most that it may grow to; gives the new size.
+pub type Bytes = fn(&mut [u8], usize, usize) -> usize;
+
+/// One time in so many the bytes are mutated.
+const BYTES_SHARE: u32 = 16;
+
+/// Mutates a blob: a command, a pass, a field, a list's item, the data.
+pub fn blob(data: &mut [u8], size: usize, max_size: usize, seed: u32, bytes: Bytes) -> usize {
+    mutate(data, size, max_size, seed, bytes, blob::mutated)
+}
+
+/// Mutates the file of a case, or puts another that `fresh` makes in its place.
+pub fn case(
+    data: &mut [u8],
+    size: usize,
+    max_size: usize,
+    seed: u32,
+    bytes: Bytes,
+    fresh: fn(&mut Unstructured<'_>) -> arbitrary::Result<Case>,
+) -> usize {
+    mutate(data, size, max_size, seed, bytes, |input, u| case::mutated(input, u, fresh))
+}
+
+/// Two blobs as one: the first of one's commands and passes, then the last of the other's. Gives the size in `out`.
+pub fn splice(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
+    let choices = choices(seed);
+    let spliced = blob::spliced(first, second, &mut Unstructured::new(&choices));
+    let spliced = spliced.filter(|spliced| spliced.len() <= out.len());
+    let Some(spliced) = spliced else { return 0 };
+    out[..spliced.len()].copy_from_slice(&spliced);
+    spliced.len()
+}
+
+fn choices(seed: u32) -> [u8; 4096] {
+    let mut choices = [0; 4096];
+    ChaCha8Rng::seed_from_u64(seed.into()).fill_bytes(&mut choices);
+    choices
+}
+
+fn mutate(
+    data: &mut [u8],
+    size: usize,
+    max_size: usize,
+    seed: u32,
+    bytes: Bytes,
+    mutated: impl FnOnce(&[u8], &mut Unstructured<'_>) -> Option<Vec<u8>>,
+) -> usize {
+    let choices = choices(seed);
+    let u = &mut Unstructured::new(&choices);
+    let structured = below(u, BYTES_SHARE) != Ok(0);
+    let mutated = structured.then(|| mutated(&data[..size], u)).flatten();
+    match mutated.filter(|mutated| mutated.len() <= max_size) {
+        Some(mutated) => {
+            data[..mutated.len()].copy_from_slice(&mutated);
+            mutated.len()
+        }
+        None => bytes(data, size, max_size),
+    }
+}
