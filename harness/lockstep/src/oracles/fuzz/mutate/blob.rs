@@ -55,8 +55,8 @@ pub fn mutated(bytes: &[u8], u: &mut Unstructured<'_>) -> Option<Vec<u8>> {
         }
         2 => {
             let unit = unit(&stream, u).ok()?;
+            let context = context(&stream.commands[..unit.start]);
             let moved: Vec<&[u32]> = stream.commands.drain(unit).collect();
-            let context = context_of(moved.first()?)?;
             let to = place(&stream, u, context).ok()?;
             stream.commands.splice(to..to, moved);
         }
@@ -127,13 +127,6 @@ fn context(commands: &[&[u32]]) -> Context {
     ops.fold(Context::Outside, after)
 }
 
-/// The context that a command stands in.
-fn context_of(command: &[u32]) -> Option<Context> {
-    let op = op(command)?;
-    let contexts = [Context::Outside, Context::Render, Context::Compute];
-    contexts.into_iter().find(|&context| op.allowed_in(context))
-}
-
 /// A command, or the whole pass that it opens or closes.
 fn unit(stream: &Stream<'_>, u: &mut Unstructured<'_>) -> Result<Range<usize>> {
     let commands = &stream.commands;
@@ -153,7 +146,7 @@ fn unit(stream: &Stream<'_>, u: &mut Unstructured<'_>) -> Result<Range<usize>> {
     Ok(start..end + 1)
 }
 
-/// A place between commands that is in a context; the end where there is none.
+/// A place between commands, or at the end, that is in a context.
 fn place(stream: &Stream<'_>, u: &mut Unstructured<'_>, wanted: Context) -> Result<usize> {
     let mut here = Context::Outside;
     let mut places = Vec::new();
@@ -161,7 +154,7 @@ fn place(stream: &Stream<'_>, u: &mut Unstructured<'_>, wanted: Context) -> Resu
         places.extend((here == wanted).then_some(at));
         here = op(command).map_or(here, |op| after(here, op));
     }
-    places.push(stream.commands.len());
+    places.extend((here == wanted).then_some(stream.commands.len()));
     u.choose(&places).copied()
 }
 
