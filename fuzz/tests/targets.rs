@@ -19,20 +19,28 @@ use rstest::rstest;
 #[case(env!("CARGO_BIN_EXE_gpu_noop"), 2_000)]
 #[case(env!("CARGO_BIN_EXE_inspect"), 10_000)]
 fn a_target_runs_over_its_seeds(#[case] program: &str, #[case] runs: u32) {
-    let name = Path::new(program).file_stem().and_then(|stem| stem.to_str()).expect("a name");
+    let name = Path::new(program)
+        .file_stem()
+        .and_then(|stem| stem.to_str())
+        .expect("a name");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let corpus = tempfile::tempdir().expect("a folder");
     let output = Command::new(program)
         .args([format!("-runs={runs}"), "-seed=1".into(), "-max_len=16384".into()])
         // Without coverage no seed is new.
         .arg("-keep_seed=1")
-        .arg(format!("-dict={}", folder.join("dictionaries").join(name).with_extension("dict").display()))
+        .arg(format!(
+            "-dict={}",
+            folder.join("dictionaries").join(name).with_extension("dict").display()
+        ))
         .arg(format!("-artifact_prefix={}/{name}-", env!("CARGO_TARGET_TMPDIR")))
         .args([corpus.path(), &folder.join("seeds").join(name)])
         .output()
         .expect("the program starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name}: {}\n{said}", output.status);
-    let done: Option<u32> = said.rsplit_once("Done ").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+    let done: Option<u32> = said
+        .rsplit_once("Done ")
+        .and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
     assert!(done >= Some(runs), "{name} did not make its runs\n{said}");
 }

@@ -24,7 +24,9 @@ fn folder() -> PathBuf {
 fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
     let files = fs::read_dir(folder().join("seeds").join(target)).expect("a folder of seeds");
     let files = files.map(|file| file.expect("a seed").path());
-    let mut seeds: Vec<_> = files.map(|file| (file.display().to_string(), fs::read(&file).expect("a seed"))).collect();
+    let mut seeds: Vec<_> = files
+        .map(|file| (file.display().to_string(), fs::read(&file).expect("a seed")))
+        .collect();
     seeds.sort();
     seeds
 }
@@ -77,8 +79,8 @@ fn every_target_has_a_program_a_dictionary_and_a_row_in_the_documentation() {
 /// wire.md section 2: a blob's dictionary has every opcode, as a little-endian word.
 #[test]
 fn the_dictionaries_have_every_opcode() {
-    let [blobs, texts] =
-        ["decode", "inspect"].map(|name| fs::read_to_string(folder().join(format!("dictionaries/{name}.dict"))).expect("a dictionary"));
+    let [blobs, texts] = ["decode", "inspect"]
+        .map(|name| fs::read_to_string(folder().join(format!("dictionaries/{name}.dict"))).expect("a dictionary"));
     for op in Op::ALL {
         let word = format!("{op}=\"\\x{:02x}\\x00\\x00\\x00\"", op as u32);
         assert!(blobs.contains(&word), "{word}");
@@ -176,7 +178,10 @@ fn with_a_problem(_: &LayoutCase) -> Checked {
     Ok(blob)
 }))]
 fn a_planted_fault_is_found(#[case] name: &str, #[case] faulty: fn(&[u8]) -> bool) {
-    let found = seeds(name).iter().filter(|(_, seed)| caught(|| faulty(seed)).is_err()).count();
+    let found = seeds(name)
+        .iter()
+        .filter(|(_, seed)| caught(|| faulty(seed)).is_err())
+        .count();
     assert!(found > 0, "no seed of {name} shows the fault");
 }
 
@@ -201,19 +206,35 @@ fn a_mutated_stream_keeps_its_commands_and_passes_whole() {
     for (file, input) in seeds("streams") {
         let refused = |bytes: &[u8]| {
             let blob = Blob::parse(bytes).expect("a blob");
-            wire::decode(&blob.words, blob.data.len() as u32).err().map(|refusal| refusal.reason)
+            wire::decode(&blob.words, blob.data.len() as u32)
+                .err()
+                .map(|refusal| refusal.reason)
         };
         if refused(&input).is_some() {
             continue;
         }
         for seed in 0..2000 {
-            let Some(bytes) = mutated(&input, mutate::blob, seed) else { continue };
-            assert_eq!(mutated(&input, mutate::blob, seed).as_ref(), Some(&bytes), "the same again");
+            let Some(bytes) = mutated(&input, mutate::blob, seed) else {
+                continue;
+            };
+            assert_eq!(
+                mutated(&input, mutate::blob, seed).as_ref(),
+                Some(&bytes),
+                "the same again"
+            );
             made += 1;
             other += u32::from(bytes != input);
-            let broken = [Reason::UnknownOp, Reason::WrongContext, Reason::Truncated, Reason::OpenPass];
+            let broken = [
+                Reason::UnknownOp,
+                Reason::WrongContext,
+                Reason::Truncated,
+                Reason::OpenPass,
+            ];
             let found = refused(&bytes);
-            assert!(found.is_none_or(|reason| !broken.contains(&reason)), "{file}, {seed}: {found:?}");
+            assert!(
+                found.is_none_or(|reason| !broken.contains(&reason)),
+                "{file}, {seed}: {found:?}"
+            );
         }
     }
     // One in 16 is left to libFuzzer; a few, such as of an empty stream, change nothing.
@@ -231,8 +252,15 @@ fn two_streams_are_spliced_between_their_passes() {
             let size = mutate::splice(first, second, &mut out, seed);
             let blob = Blob::parse(&out[..size]).expect("a blob");
             let refused = wire::decode(&blob.words, blob.data.len() as u32).err();
-            let own = Blob::parse(second).map(|own| wire::decode(&own.words, own.data.len() as u32).err().map(|refused| refused.reason));
-            assert!(refused.is_none_or(|refused| Ok(Some(refused.reason)) == own), "{refused:?}");
+            let own = Blob::parse(second).map(|own| {
+                wire::decode(&own.words, own.data.len() as u32)
+                    .err()
+                    .map(|refused| refused.reason)
+            });
+            assert!(
+                refused.is_none_or(|refused| Ok(Some(refused.reason)) == own),
+                "{refused:?}"
+            );
         }
     }
 }
@@ -246,7 +274,9 @@ fn a_mutated_case_is_a_case() {
     let (mut made, mut cases) = (0, 0);
     for (_, input) in seeds("layouts") {
         for seed in 0..100 {
-            let Some(bytes) = mutated(&input, mutate, seed) else { continue };
+            let Some(bytes) = mutated(&input, mutate, seed) else {
+                continue;
+            };
             assert_eq!(mutated(&input, mutate, seed).as_ref(), Some(&bytes), "the same again");
             made += 1;
             cases += u32::from((target("layouts").case)(&bytes).is_some());

@@ -35,7 +35,10 @@ pub fn check_with(bytes: &[u8], decode: Decode) -> bool {
         Ok(cmds) => {
             covers(&words, cmds);
             assert!(wire::commands(&words, data_len).eq(cmds.iter().copied().map(Ok)));
-            assert_eq!(reads.unwrap_or_default(), cmds.iter().filter_map(read).collect::<Vec<_>>());
+            assert_eq!(
+                reads.unwrap_or_default(),
+                cmds.iter().filter_map(read).collect::<Vec<_>>()
+            );
         }
         Err(refusal) => {
             assert_eq!(wire::commands(&words, data_len).find_map(Result::err), Some(*refusal));

@@ -33,7 +33,11 @@ pub fn check_with(bytes: &[u8], reader: &mut dyn StreamReader) -> bool {
             assert_eq!(own, other, "replay.js");
             panic!("answers that differ and say the same");
         }
-        assert_eq!(descriptor(bytes), quickjs.answer("descriptor", bytes), "replay.js, a descriptor");
+        assert_eq!(
+            descriptor(bytes),
+            quickjs.answer("descriptor", bytes),
+            "replay.js, a descriptor"
+        );
     });
     true
 }
@@ -95,7 +99,9 @@ impl QuickJs {
                 // SAFETY: no JavaScript runs while the bytes are copied.
                 Ok(unsafe { (held(answer.as_bytes()), held(bytes.as_bytes())) })
             };
-            ask().catch(&ctx).unwrap_or_else(|error| panic!("replay.js throws: {error}"))
+            ask()
+                .catch(&ctx)
+                .unwrap_or_else(|error| panic!("replay.js throws: {error}"))
         })
     }
 }
@@ -106,7 +112,10 @@ fn load(ctx: &Ctx<'_>) -> rquickjs::Result<Persistent<Function<'static>>> {
         .map(|buffer| json!({"id": buffer.id, "usage": buffer.usage, "size": buffer.size}))
         .collect();
     let host = json!({"ids": *table::ID_MAP, "buffers": buffers, "bound": 0, "window": table::WINDOW});
-    let reasons: serde_json::Map<_, _> = Reason::ALL.iter().map(|reason| (reason.to_string(), json!(*reason as u32))).collect();
+    let reasons: serde_json::Map<_, _> = Reason::ALL
+        .iter()
+        .map(|reason| (reason.to_string(), json!(*reason as u32)))
+        .collect();
     for (name, value) in [("host", host), ("REASONS", json!(reasons))] {
         ctx.globals().set(name, ctx.json_parse(value.to_string())?)?;
     }

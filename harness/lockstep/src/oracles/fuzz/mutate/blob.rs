@@ -89,7 +89,9 @@ pub fn spliced(first: &[u8], second: &[u8], u: &mut Unstructured<'_>) -> Option<
     let (mut spliced, tail) = (taken_apart(&first), taken_apart(&second));
     let to = place(&spliced, u, Context::Outside).ok()?;
     spliced.commands.truncate(to);
-    spliced.commands.extend(&tail.commands[place(&tail, u, Context::Outside).ok()?..]);
+    spliced
+        .commands
+        .extend(&tail.commands[place(&tail, u, Context::Outside).ok()?..]);
     spliced.rest = tail.rest;
     // The longer data is the more that writes of both find theirs.
     if tail.data.len() > spliced.data.len() {
@@ -102,7 +104,9 @@ fn taken_apart<'a>(blob: &'a Blob<'_>) -> Stream<'a> {
     let cmds = wire::commands(&blob.words, blob.data.len() as u32).map_while(std::result::Result::ok);
     let ends = cmds.map(|cmd| cmd.word..cmd.word + 1 + cmd.args.len());
     let mut end = 0;
-    let commands = ends.inspect(|command| end = command.end).map(|command| &blob.words[command]);
+    let commands = ends
+        .inspect(|command| end = command.end)
+        .map(|command| &blob.words[command]);
     Stream {
         commands: commands.collect(),
         rest: &blob.words[end..],
@@ -141,7 +145,10 @@ fn unit(stream: &Stream<'_>, u: &mut Unstructured<'_>) -> Result<Range<usize>> {
         let closed = commands[at..].iter().position(|command| is(command, &[Op::EndPass]));
         end = closed.map_or(at, |after| at + after);
     } else if is(commands[at], &[Op::EndPass]) {
-        start = commands[..at].iter().rposition(|command| is(command, &begins)).unwrap_or(at);
+        start = commands[..at]
+            .iter()
+            .rposition(|command| is(command, &begins))
+            .unwrap_or(at);
     }
     Ok(start..end + 1)
 }

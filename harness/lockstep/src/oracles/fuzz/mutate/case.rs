@@ -44,6 +44,7 @@ fn change(at: &mut Value, u: &mut Unstructured<'_>) -> Result<()> {
         }
         Value::Number(_) => *at = json!(*u.choose(&EDGES)?),
         Value::Bool(flag) => *flag = !*flag,
+        Value::Null if once_in(u, 2)? => *at = json!([]),
         Value::Null => *at = json!(*u.choose(&EDGES)?),
         Value::String(_) | Value::Object(_) => {}
     }
@@ -79,7 +80,10 @@ fn items(list: &mut Vec<Value>, u: &mut Unstructured<'_>) -> Result<()> {
         list.push(json!([]));
         return Ok(());
     }
-    let [a, b] = [below(u, list.len() as u32)? as usize, below(u, list.len() as u32)? as usize];
+    let [a, b] = [
+        below(u, list.len() as u32)? as usize,
+        below(u, list.len() as u32)? as usize,
+    ];
     match below(u, 4)? {
         0 => drop(list.remove(a)),
         1 => list.insert(b, list[a].clone()),
@@ -95,7 +99,10 @@ fn lines(wgsl: &mut String, u: &mut Unstructured<'_>) -> Result<()> {
     if lines.is_empty() {
         return Ok(());
     }
-    let [a, b] = [below(u, lines.len() as u32)? as usize, below(u, lines.len() as u32)? as usize];
+    let [a, b] = [
+        below(u, lines.len() as u32)? as usize,
+        below(u, lines.len() as u32)? as usize,
+    ];
     match below(u, 3)? {
         0 => drop(lines.remove(a)),
         1 => lines.insert(b, lines[a]),

@@ -21,7 +21,7 @@ const BYTES_SHARE: u32 = 16;
 
 /// Mutates a blob: a command, a pass, a field, a list's item, the data.
 pub fn blob(data: &mut [u8], size: usize, max_size: usize, seed: u32, bytes: Bytes) -> usize {
-    mutate(data, size, max_size, seed, bytes, blob::mutated)
+    mutate::<BLOB_CHOICES>(data, size, max_size, seed, bytes, blob::mutated)
 }
 
 /// Mutates the file of a case, or puts another that `fresh` makes in its place.
@@ -33,12 +33,14 @@ pub fn case(
     bytes: Bytes,
     fresh: fn(&mut Unstructured<'_>) -> arbitrary::Result<Case>,
 ) -> usize {
-    mutate(data, size, max_size, seed, bytes, |input, u| case::mutated(input, u, fresh))
+    mutate::<CASE_CHOICES>(data, size, max_size, seed, bytes, |input, u| {
+        case::mutated(input, u, fresh)
+    })
 }
 
 /// Two blobs as one: the first of one's commands and passes, then the last of the other's. Gives the size in `out`.
 pub fn splice(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
-    let choices = choices(seed);
+    let choices: [u8; BLOB_CHOICES] = choices(seed);
     let spliced = blob::spliced(first, second, &mut Unstructured::new(&choices));
     let spliced = spliced.filter(|spliced| spliced.len() <= out.len());
     let Some(spliced) = spliced else { return 0 };
@@ -46,13 +48,17 @@ pub fn splice(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
     spliced.len()
 }
 
-fn choices(seed: u32) -> [u8; 4096] {
-    let mut choices = [0; 4096];
+/// What a mutation of a stream chooses from, in bytes, and one of a case, which may be made anew.
+const BLOB_CHOICES: usize = 512;
+const CASE_CHOICES: usize = 4096;
+
+fn choices<const N: usize>(seed: u32) -> [u8; N] {
+    let mut choices = [0; N];
     ChaCha8Rng::seed_from_u64(seed.into()).fill_bytes(&mut choices);
     choices
 }
 
-fn mutate(
+fn mutate<const CHOICES: usize>(
     data: &mut [u8],
     size: usize,
     max_size: usize,
@@ -60,7 +66,7 @@ fn mutate(
     bytes: Bytes,
     mutated: impl FnOnce(&[u8], &mut Unstructured<'_>) -> Option<Vec<u8>>,
 ) -> usize {
-    let choices = choices(seed);
+    let choices: [u8; CHOICES] = choices(seed);
     let u = &mut Unstructured::new(&choices);
     let structured = below(u, BYTES_SHARE) != Ok(0);
     let mutated = structured.then(|| mutated(&data[..size], u)).flatten();
