@@ -202,7 +202,7 @@ fn mutated(
 
 #[test]
 fn a_mutated_stream_keeps_its_commands_and_passes_whole() {
-    let (mut made, mut other) = (0, 0);
+    let mut made = 0;
     for (file, input) in seeds("streams") {
         let refused = |bytes: &[u8]| {
             let blob = Blob::parse(bytes).expect("a blob");
@@ -223,7 +223,7 @@ fn a_mutated_stream_keeps_its_commands_and_passes_whole() {
                 "the same again"
             );
             made += 1;
-            other += u32::from(bytes != input);
+            assert_ne!(bytes, input, "something is changed");
             let broken = [
                 Reason::UnknownOp,
                 Reason::WrongContext,
@@ -237,8 +237,8 @@ fn a_mutated_stream_keeps_its_commands_and_passes_whole() {
             );
         }
     }
-    // One in 16 is left to libFuzzer; a few, such as of an empty stream, change nothing.
-    assert!(made > 7000 && other > made * 8 / 10, "{made} {other}");
+    // One in 16 is left to libFuzzer.
+    assert!(made > 14_000, "{made}");
 }
 
 #[test]

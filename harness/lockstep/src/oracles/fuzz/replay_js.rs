@@ -119,6 +119,8 @@ fn load(ctx: &Ctx<'_>) -> rquickjs::Result<Persistent<Function<'static>>> {
     for (name, value) in [("host", host), ("REASONS", json!(reasons))] {
         ctx.globals().set(name, ctx.json_parse(value.to_string())?)?;
     }
+    // QuickJS has none, and only the bodies of object tables, which are not asked about here, are read by it.
+    ctx.eval::<(), _>("globalThis.TextDecoder = class {}")?;
     let reference = include_str!("../../../../../reference/replay.js");
     Module::declare(ctx.clone(), "replay.js", reference)?;
     Module::evaluate(ctx.clone(), "replay_js.js", include_str!("replay_js.js"))?.finish::<()>()?;

@@ -64,12 +64,15 @@ fn mutate<const CHOICES: usize>(
     max_size: usize,
     seed: u32,
     bytes: Bytes,
-    mutated: impl FnOnce(&[u8], &mut Unstructured<'_>) -> Option<Vec<u8>>,
+    mutated: impl Fn(&[u8], &mut Unstructured<'_>) -> Option<Vec<u8>>,
 ) -> usize {
     let choices: [u8; CHOICES] = choices(seed);
     let u = &mut Unstructured::new(&choices);
     let structured = below(u, BYTES_SHARE) != Ok(0);
-    let mutated = structured.then(|| mutated(&data[..size], u)).flatten();
+    let input = &data[..size];
+    // Not every input has a place for every change.
+    let tries = if structured { 4 } else { 0 };
+    let mutated = (0..tries).find_map(|_| mutated(input, u).filter(|mutated| mutated != input));
     match mutated.filter(|mutated| mutated.len() <= max_size) {
         Some(mutated) => {
             data[..mutated.len()].copy_from_slice(&mutated);
