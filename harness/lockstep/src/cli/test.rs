@@ -48,7 +48,8 @@ enum Runs {
 
 use Runs::{Cargo, CargoWith, CargoWithParts, Deno, DenoWithChromium, Setup};
 
-// One profile and all of the workspace everywhere, so that no step builds again what another has built. deno's task names the permissions that the reference's tests get.
+// One profile and all of the workspace everywhere, so that no step builds again what another has built. deno's task
+// names the permissions that the reference's tests get.
 const STEPS: [Step; 10] = [
     step("setup", Setup, ""),
     step("fmt", CargoWith("rustfmt"), "fmt --all --check"),
