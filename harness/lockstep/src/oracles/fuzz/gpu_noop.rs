@@ -2,7 +2,8 @@
 //!
 //! **Catches** a range that CheckRanges lets through and wgpu refuses, or the other way round; what the two proofs of the strict check
 //! ([`strict`]) catch; a panic of the shadow. **Does not catch** wrong bytes, since nothing is executed, nor a device that is
-//! lost: cargo-fuzz builds wgpu with debug assertions, and a panic of wgpu's own loses it. The campaign reports both.
+//! lost: cargo-fuzz builds wgpu with overflow checks, and its `draw_indexed` panics over a range that wraps around 32 bits. The campaign
+//! reports both.
 
 use std::cell::RefCell;
 
