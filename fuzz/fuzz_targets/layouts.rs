@@ -1,4 +1,20 @@
-//! The fuzzer's bytes as the choices of the layout generator: `mslmap` against the slot model.
+//! The file of a layout case: `mslmap`, the slot model, wgpu-hal's own function.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| lockstep::oracles::fuzz::layout(bytes));
+use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target, fuzzer_mutate};
+use lockstep::case::Case;
+use lockstep::generators::layout;
+use lockstep::oracles::fuzz::mutate;
+
+fuzz_target!(|bytes: &[u8]| -> Corpus {
+    match lockstep::oracles::fuzz::layouts::check(bytes) {
+        true => Corpus::Keep,
+        false => Corpus::Reject,
+    }
+});
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    mutate::case(data, size, max_size, seed, fuzzer_mutate, |u| {
+        Ok(layout::layout_case(u)?.map(Case::Layout).case)
+    })
+});

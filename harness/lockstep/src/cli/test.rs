@@ -48,9 +48,9 @@ enum Runs {
 
 use Runs::{Cargo, CargoWith, CargoWithParts, Deno, DenoWithChromium, Setup};
 
-// One profile and all of the workspace everywhere, so that no step builds again what another has built. The fuzz targets
-// are the only programs that no other step links. deno's task names the permissions that the reference's tests get.
-const STEPS: [Step; 11] = [
+// One profile and all of the workspace everywhere, so that no step builds again what another has built. deno's task
+// names the permissions that the reference's tests get.
+const STEPS: [Step; 10] = [
     step("setup", Setup, ""),
     step("fmt", CargoWith("rustfmt"), "fmt --all --check"),
     step(
@@ -63,7 +63,6 @@ const STEPS: [Step; 11] = [
         CargoWithParts,
         "test --workspace --release --locked --no-fail-fast",
     ),
-    step("fuzz", Cargo, "build --workspace --bins --release --locked"),
     step("doc", Cargo, "doc --workspace --no-deps --release --locked"),
     step("deno-check", Deno, "check --cached-only"),
     step("deno-lint", Deno, "lint"),

@@ -163,7 +163,7 @@ fn commands(draft: &Draft) -> Vec<(usize, Op)> {
 }
 
 /// The word of each argument of the command at `start`, those in lists too.
-fn leaves(words: &[u32], start: usize, op: Op) -> Vec<(usize, ArgKind)> {
+pub(crate) fn leaves(words: &[u32], start: usize, op: Op) -> Vec<(usize, ArgKind)> {
     fn walk(words: &[u32], at: &mut usize, args: &[Arg], into: &mut Vec<(usize, ArgKind)>) {
         for arg in args {
             let here = *at;

@@ -1,0 +1,20 @@
+//! The file of a bind case: Metal's argument tables at each draw.
+#![no_main]
+
+use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target, fuzzer_mutate};
+use lockstep::case::Case;
+use lockstep::generators::bind;
+use lockstep::oracles::fuzz::mutate;
+
+fuzz_target!(|bytes: &[u8]| -> Corpus {
+    match lockstep::oracles::fuzz::bind::check(bytes) {
+        true => Corpus::Keep,
+        false => Corpus::Reject,
+    }
+});
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    mutate::case(data, size, max_size, seed, fuzzer_mutate, |u| {
+        Ok(bind::bind_case(u)?.map(Case::Bind).case)
+    })
+});

@@ -1,0 +1,59 @@
+//! The file of a stream case, replayed on wgpu's noop backend, which validates all and executes nothing.
+//!
+//! **Catches** a range that CheckRanges lets through and wgpu refuses, or the other way round; what the two proofs of the strict check
+//! ([`strict`]) catch; a panic of the shadow. **Does not catch** wrong bytes, since nothing is executed, nor a device that is
+//! lost: cargo-fuzz builds wgpu with overflow checks, and its `draw_indexed` panics over a range that wraps around 32 bits. The campaign
+//! reports both.
+
+use std::cell::RefCell;
+
+use super::stream_case;
+use crate::gpu::engine::{Engine, EngineId};
+use crate::gpu::wgpu_engine::WgpuEngine;
+use crate::oracles::gpu::Asked;
+use crate::oracles::strict::{self, Said};
+use crate::readers::native::Native;
+use crate::readers::{StreamReader, ask};
+
+/// See the module.
+pub fn check(bytes: &[u8]) -> bool {
+    check_with(bytes, &mut Native::default())
+}
+
+thread_local! {
+    static ENGINE: RefCell<WgpuEngine> = RefCell::new(noop());
+}
+
+fn noop() -> WgpuEngine {
+    WgpuEngine::open("wgpu:noop").expect("wgpu's noop backend needs nothing of the machine")
+}
+
+/// The same with another reader.
+pub fn check_with(bytes: &[u8], subject: &mut dyn StreamReader) -> bool {
+    let Some(case) = stream_case(bytes) else {
+        return false;
+    };
+    let answers = ask::case(subject, &case, None).expect("an answer as PROTOCOL.md has it");
+    let Some(asked) = answers.stream.as_ref().and_then(|answer| Asked::new(&case, answer)) else {
+        return false;
+    };
+    let said = Said::of(asked.cmds(), &case.objects);
+    // No more is asked of it than that nothing panics.
+    let _ = asked.shadow();
+    let (about, found): (EngineId, [Option<String>; 2]) = ENGINE.with_borrow_mut(|engine| {
+        let about = engine.about().clone();
+        let outcome = engine.replay(&asked.request());
+        if outcome.lost {
+            return (about, [None, None]);
+        }
+        let judged = asked.judge(&about, &outcome);
+        let ranges = judged
+            .signature("native", &about.id)
+            .map(|signature| format!("{signature}: {}", judged.detail));
+        let strictly = strict::judge_with_probe(&said, engine, &asked.request(), &outcome);
+        let strictly = strictly.and_then(|judged| judged.signature(&about.id));
+        (about, [ranges, strictly])
+    });
+    assert_eq!(found, [None, None], "{}", about.id);
+    true
+}
