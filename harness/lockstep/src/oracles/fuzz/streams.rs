@@ -83,11 +83,11 @@ fn is_well_formed(words: &[u32], cmd: &Cmd<'_>, data: usize) {
     }
     let sum = |a: usize, b: usize| u64::from(cmd.args[a]) + u64::from(cmd.args[b]);
     let holds = match cmd.op {
-        Op::WriteBuffer => sum(3, 4) <= data as u64 && cmd.args[4] % 4 == 0,
+        Op::WriteBuffer => sum(3, 4) <= data as u64 && cmd.args[4].is_multiple_of(4),
         Op::WriteTexture => sum(6, 7) <= data as u64,
         Op::ReadBuffer => {
             let (offset, size) = (cmd.args[1], cmd.args[3]);
-            offset % 8 == 0 && size % 4 == 0 && size != 0 && sum(3, 4) <= 64 << 20
+            offset.is_multiple_of(8) && size.is_multiple_of(4) && size != 0 && sum(3, 4) <= 64 << 20
         }
         _ => true,
     };
@@ -107,9 +107,9 @@ fn is_true(words: &[u32], refused: &Refused) {
         Reason::BadFlag => word > 1,
         Reason::NonFinite => !f32::from_bits(word).is_finite(),
         Reason::UnsafeInteger => words[at + 1] >> 21 != 0,
-        Reason::WriteSize => word % 4 != 0,
-        Reason::ReadAlignment => word % 8 != 0,
-        Reason::ReadSize => word == 0 || word % 4 != 0,
+        Reason::WriteSize => !word.is_multiple_of(4),
+        Reason::ReadAlignment => !word.is_multiple_of(8),
+        Reason::ReadSize => word == 0 || !word.is_multiple_of(4),
         Reason::DataRange | Reason::ReadWindow => true,
         _ => false,
     };
