@@ -116,6 +116,7 @@ fn shard(i: u64) -> Results {
         seconds: if second { 61.5 } else { 60.0 },
         workers: 2,
         interrupted: second,
+        recordings: Vec::new(),
         lanes: vec![Lane {
             name: "streams".into(),
             cases: pick(1_000, 230),

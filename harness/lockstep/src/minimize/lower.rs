@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn parts_are_all_then_halves_then_single_items() {
         assert_eq!(parts(0).collect::<Vec<_>>(), [] as [Range<usize>; 0]);
-        assert_eq!(parts(1).collect::<Vec<_>>(), [0..1]);
+        assert!(parts(1).eq(std::iter::once(0..1)));
         assert_eq!(parts(3).collect::<Vec<_>>(), [0..3, 0..2, 2..3, 0..1, 1..2, 2..3]);
         assert_eq!(without(&[1, 2, 3], 0..2), [3]);
     }

@@ -55,7 +55,7 @@ pub(super) fn play(engine: &str, folder: &Path) -> anyhow::Result<Played> {
         (None, Some(status)) => {
             let lines = ran.output.lines().filter(|line| !line.trim().is_empty());
             // Mesa's own word, wherever it has no such folder.
-            let said = lines.filter(|line| !line.contains("XDG_RUNTIME_DIR")).last();
+            let said = lines.rfind(|line| !line.contains("XDG_RUNTIME_DIR"));
             bail!("it ended with {status}: {}", said.unwrap_or("it said nothing"))
         }
     }
