@@ -84,12 +84,15 @@ fn keep(
     let file = recording.folder.display().to_string();
     if let Some(case) = case {
         let case = crate::case::Case::Stream(case);
-        return findings.add(0, Finding {
-            signature,
-            summary,
-            case,
-            origin: None,
-        });
+        return findings.add(
+            0,
+            Finding {
+                signature,
+                summary,
+                case,
+                origin: None,
+            },
+        );
     }
     if let Some(row) = rows
         .iter_mut()
@@ -163,5 +166,6 @@ fn empty(command: &str) -> Results {
         findings: Vec::new(),
         repeated_findings: 0,
         not_run: Vec::new(),
+        power: None,
     }
 }
