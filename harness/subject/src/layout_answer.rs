@@ -283,18 +283,18 @@ impl Payload<'_> {
     }
 
     fn target(&mut self) -> io::Result<BindTarget> {
-        let mut target = BindTarget::default();
-        target.buffer = self.slot()?;
-        target.texture = self.slot()?;
-        target.sampler = self.slot()?.map(BindSamplerTarget::Resource);
-        target.external_texture = self.option(|from| {
-            Ok(BindExternalTextureTarget {
-                planes: [from.byte()?, from.byte()?, from.byte()?],
-                params: from.byte()?,
-            })
-        })?;
-        target.mutable = self.flag()?;
-        Ok(target)
+        Ok(BindTarget {
+            buffer: self.slot()?,
+            texture: self.slot()?,
+            sampler: self.slot()?.map(BindSamplerTarget::Resource),
+            external_texture: self.option(|from| {
+                Ok(BindExternalTextureTarget {
+                    planes: [from.byte()?, from.byte()?, from.byte()?],
+                    params: from.byte()?,
+                })
+            })?,
+            mutable: self.flag()?,
+        })
     }
 
     fn refusal(&mut self) -> io::Result<Refusal> {
