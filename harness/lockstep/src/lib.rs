@@ -21,11 +21,13 @@ pub mod msl;
 pub mod oracles;
 pub mod panics;
 pub mod pipeline;
+pub mod power;
 pub mod readers;
 pub mod recording;
 pub mod report;
 pub mod say;
 pub mod setup;
 pub mod shaders;
-pub mod strict;
 pub mod text;
+
+pub use subject::strict;

@@ -499,6 +499,7 @@ fn campaign(subject: fn() -> Box<dyn BindPlayer>) -> Results {
         findings: folder.path().to_path_buf(),
     };
     let cast = Cast {
+        outside: false,
         subject: Box::new(|| Box::new(lockstep::readers::native::Native::default())),
         references: Vec::new(),
         layout_subject: Box::new(|| Box::new(lockstep::readers::native::Native::default())),

@@ -133,6 +133,7 @@ fn no_reader_differs() {
     let deno = parts.deno.expect("deno, which `cargo lockstep test` brings");
     let root = parts.root;
     let cast = Cast {
+        outside: false,
         subject: Box::new(|| Box::new(Native::default())),
         references: vec![Box::new(move || Box::new(replay_js(&root, &deno)))],
         layout_subject: Box::new(|| Box::new(Native::default())),

@@ -341,6 +341,7 @@ fn cast(end: &Arc<End>) -> Cast {
         end: end.clone(),
     };
     Cast {
+        outside: false,
         subject: Box::new(|| Box::new(Native::default())),
         references: vec![Box::new(move || Box::new(wrong()))],
         layout_subject: Box::new(|| Box::new(Native::default())),

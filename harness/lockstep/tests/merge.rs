@@ -170,6 +170,7 @@ fn shard(i: u64) -> Results {
                 finding("ranges: b", r"C:\out\findings\b.json", 20.0, 2),
             ],
         },
+        power: None,
         not_run: match second {
             false => vec![not_run("dawn")],
             true => vec![not_run("dawn"), not_run("a GPU")],

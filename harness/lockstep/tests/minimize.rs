@@ -25,6 +25,7 @@ use wire::{Blob, Cmd, Op, RangeRefusal, Reason};
 /// No wrong reader, and `native` once more to hold it against.
 fn cast() -> Cast {
     Cast {
+        outside: false,
         subject: Box::new(|| Box::new(Native::default())),
         references: vec![Box::new(|| Box::new(Native::with_ranges("right", check_ranges)))],
         layout_subject: Box::new(|| Box::new(Native::default())),

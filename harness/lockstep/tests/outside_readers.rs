@@ -76,6 +76,7 @@ fn campaign(way: &str, detail: &str, workers: usize) -> Tried {
     };
     let good_reader = || -> Box<dyn StreamReader> { Box::new(good_reader()) };
     let cast = Cast {
+        outside: false,
         subject: Box::new(|| Box::new(Native::default())),
         references: vec![Box::new(bad_reader), Box::new(good_reader)],
         layout_subject: Box::new(|| Box::new(Native::default())),
@@ -423,7 +424,7 @@ fn it_serves() {
     let descriptors = frame(&[3, 1, 8, 1, 5, 2, 6, 60, 5, 50]);
     let output = lockstep(&["serve", "native"], &[frame(&[1, 1]), streams, descriptors].concat());
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
-    let hello = br#"{"name":"native","answers":["streams","descriptors"]}"#;
+    let hello = br#"{"name":"native","answers":["streams","descriptors","calls","strict","layouts"]}"#;
     let due = [
         numbers(&[8 + hello.len() as u32, 1, 1]),
         hello.to_vec(),
@@ -431,6 +432,39 @@ fn it_serves() {
         frame(&[3, 1, 32, 0, 1, 5, 0, 0, 8, 1, 50]),
     ];
     assert_eq!(output.stdout, due.concat());
+}
+
+/// What comes after the hello, of one frame.
+fn answer(request: Vec<u8>) -> Vec<u8> {
+    let output = lockstep(&["serve", "native"], &[frame(&[1, 1]), request].concat());
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+    let hello = u32::from_le_bytes(output.stdout[..4].try_into().expect("a length"));
+    output.stdout[4 + hello as usize..].to_vec()
+}
+
+#[test]
+fn it_serves_the_strict_check() {
+    // A lone Submit; a WriteBuffer of nothing into an id 5 that there is not. Both over an empty table.
+    let write = [40, u32::from_le_bytes(*b"WIRE"), 4, 6, 0, 30, 5, 0, 0, 0, 0];
+    let request = frame(&[&[6, 2, 0], &SUBMIT[..], &[0], &write].concat());
+    // Accepted; refused at command 0, word 1, opcode 30, over rule 1.
+    assert_eq!(answer(request), frame(&[6, 2, 4, 0, 20, 1, 0, 1, 30, 1]));
+}
+
+#[test]
+fn it_serves_layouts() {
+    let case = br#"{"groups":[null],"system":{"platform":"macos","major":14,"minor":0}}"#;
+    let length = case.len() as u32;
+    let request = [numbers(&[12 + length, 7, 1, length]), case.to_vec()].concat();
+    // Of each stage: no slots, the base of an absent group, no sizes slot, no immediates, no arrays.
+    let stages = [0, 0, 1, 0, 0, 0, 0].repeat(5);
+    // GroupSlots of each stage and the dynamic offsets of no group.
+    let groups = [1, 0].repeat(6);
+    // MSL 3.1, preserveInvariance; Restrict but for binding arrays, nothing made up, zeros, bounded loops, no map; no shader.
+    let rest = [3, 1, 0x30001, 0, 1, 1, 0, 0, 0, 2, 0, 1, 1, 0, 0];
+    let due = [&stages[..], &groups, &rest].concat();
+    let bytes = 4 * due.len() as u32;
+    assert_eq!(answer(request), frame(&[&[7, 1, bytes][..], &due].concat()));
 }
 
 #[test]

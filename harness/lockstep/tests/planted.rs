@@ -60,6 +60,7 @@ fn campaign_of(cases: u64, cast: Cast, lanes: &[Lane]) -> Results {
 fn wrong_reader() -> Cast {
     Cast {
         subject: Box::new(|| Box::new(Native::with_ranges("eight-bytes", eight_bytes))),
+        outside: false,
         references: Vec::new(),
         layout_subject: Box::new(|| Box::new(Native::default())),
         layout_references: Vec::new(),

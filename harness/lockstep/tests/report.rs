@@ -244,6 +244,7 @@ fn sample() -> Results {
             why: "npm package webgpu is not installed".into(),
             mend: "lockstep doctor --install dawn".into(),
         }],
+        power: None,
     }
 }
 
@@ -269,6 +270,7 @@ fn empty() -> Results {
         findings: vec![],
         repeated_findings: 0,
         not_run: vec![],
+        power: None,
     }
 }
 

@@ -114,6 +114,9 @@ pub type Maker<T> = Box<dyn Fn() -> T + Sync>;
 pub struct Cast {
     /// The stream reader under test. The GPU is asked about its answers.
     pub subject: Maker<Box<dyn StreamReader>>,
+    /// The subject is a process: its strict check is asked over the protocol, of shaders only what the protocol carries, and binds are left
+    /// out.
+    pub outside: bool,
     /// The stream readers that it is held against.
     pub references: Vec<Maker<Box<dyn StreamReader>>>,
     /// The layout reader under test.
@@ -406,6 +409,7 @@ impl<'a> Shared<'a> {
             repeated_findings: repeated(&findings),
             findings,
             not_run: lock(&self.not_run).clone(),
+            power: None,
         }
     }
 }

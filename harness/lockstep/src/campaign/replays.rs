@@ -1,5 +1,7 @@
 //! A worker's replays: which engine gets which case, and what comes of it.
 
+use wire::Strict;
+
 use super::STRIKES;
 use super::streams::Item;
 use super::worker::Worker;
@@ -10,6 +12,7 @@ use crate::oracles::Found;
 use crate::oracles::gpu::{self, Asked};
 use crate::oracles::strict::{self, Said};
 use crate::readers::answer::StreamAnswer;
+use crate::readers::ask;
 use crate::report::results::{EngineRow, NotRun};
 
 /// A worker's engine.
@@ -85,14 +88,15 @@ struct Replayed<'a> {
     at: usize,
     item: &'a Item,
     asked: Asked<'a>,
-    said: Said<'a>,
+    /// What the subject's strict check says; none of a subject without one.
+    said: Option<Said<'a>>,
 }
 
 impl Replayed<'_> {
     /// The replay up to and with the command that the strict check refuses, where that is another than the case's own.
     fn probe(&self) -> Option<Request<'_>> {
         let request = self.asked.request();
-        let command = self.said.refusal?.command;
+        let command = self.said.as_ref()?.refusal?.command;
         let earlier = request.stop_after.is_none_or(|last| last > command);
         earlier.then_some(Request {
             stop_after: Some(command),
@@ -105,14 +109,27 @@ impl Worker<'_> {
     /// Replays a round's cases of the lane, each on its engines. Gives what these showed.
     pub(super) fn replays(&mut self, items: &[Item], answers: &[Option<StreamAnswer>]) -> Vec<Suspect> {
         let mut suspects = Vec::new();
-        let mut cases: Vec<Replayed<'_>> = Vec::new();
-        for (at, (item, answer)) in items.iter().zip(answers).enumerate() {
-            let asked = answer.as_ref().and_then(|answer| Asked::new(&item.case, answer));
-            if let (Lane::Replays, Some(asked)) = (item.lane, asked) {
-                let before = cases.last().map(|case| &case.said);
-                let said = Said::after(before, asked.cmds(), &item.case.objects);
-                cases.push(Replayed { at, item, asked, said });
-            }
+        let of_lane = items
+            .iter()
+            .zip(answers)
+            .enumerate()
+            .filter(|(_, (item, _))| item.lane == Lane::Replays);
+        let asked = of_lane.filter_map(|(at, (item, answer))| Some((at, Asked::new(&item.case, answer.as_ref()?)?)));
+        let asked: Vec<(usize, Asked<'_>)> = asked.collect();
+        let refusals = self.shared.cast.outside.then(|| self.ask_strict(items, &asked));
+        let mut cases: Vec<Replayed<'_>> = Vec::with_capacity(asked.len());
+        for (number, (at, asked)) in asked.into_iter().enumerate() {
+            let item = &items[at];
+            let before = cases.last().and_then(|case| case.said.as_ref());
+            let (cmds, objects) = (asked.cmds(), &item.case.objects);
+            let said = match &refusals {
+                None => Some(Said::after(before, cmds, objects)),
+                Some(refusals) => {
+                    let refusal = refusals.get(number).copied().flatten();
+                    refusal.map(|refusal| Said::with(before, cmds, objects, refusal))
+                }
+            };
+            cases.push(Replayed { at, item, asked, said });
         }
         let mut engines = std::mem::take(&mut self.engines);
         let shares: Vec<Vec<&Replayed<'_>>> = engines.iter().map(|driven| driven.share(&cases)).collect();
@@ -137,6 +154,23 @@ impl Worker<'_> {
         suspects
     }
 
+    /// Asks a subject in a process of its own what its strict check says; nothing of a case that it does not answer.
+    fn ask_strict(&mut self, items: &[Item], asked: &[(usize, Asked<'_>)]) -> Vec<Option<Option<Strict>>> {
+        let queries = asked.iter().map(|(at, asked)| asked.query(&items[*at].case.objects));
+        let heard = match ask::strict(self.subject.as_mut(), queries.collect()) {
+            Ok(heard) => heard,
+            Err(failed) => {
+                self.reader_failed(None, items, failed);
+                Vec::new()
+            }
+        };
+        let name = self.subject.name();
+        let answers = asked.iter().zip(heard);
+        answers
+            .map(|((at, _), answer)| self.sense(name, &items[*at], answer))
+            .collect()
+    }
+
     /// Holds the strict check against the outcomes. A case whose outcome does not show enough is replayed once more, up to and with the
     /// command that the check refuses; `probed` are those that were replayed so at once.
     fn strictly(
@@ -149,17 +183,18 @@ impl Worker<'_> {
         let id = driven.engine.about().id.clone();
         let mut probed = probed.into_iter();
         for (case, outcome) in cases.iter().zip(outcomes) {
+            let Some(said) = &case.said else { continue };
             let probe = case.probe();
             let at_once = probe.filter(|_| driven.is_process()).and_then(|_| probed.next());
             let stop_after = case.asked.request().stop_after;
-            if let Some(judged) = strict::judge(&case.said, &id, outcome, stop_after) {
-                self.judged_strictly(&id, case, (&judged, outcome), suspects);
+            if let Some(judged) = strict::judge(said, &id, outcome, stop_after) {
+                self.judged_strictly(&id, (case, said), (&judged, outcome), suspects);
                 continue;
             }
             let Some(probe) = probe else { continue };
             let outcome = at_once.unwrap_or_else(|| driven.engine.replay(&probe));
-            if let Some(judged) = strict::judge(&case.said, &id, &outcome, probe.stop_after) {
-                self.judged_strictly(&id, case, (&judged, &outcome), suspects);
+            if let Some(judged) = strict::judge(said, &id, &outcome, probe.stop_after) {
+                self.judged_strictly(&id, (case, said), (&judged, &outcome), suspects);
             }
         }
     }
@@ -168,13 +203,13 @@ impl Worker<'_> {
     fn judged_strictly(
         &mut self,
         engine: &str,
-        case: &Replayed<'_>,
+        (case, said): (&Replayed<'_>, &Said<'_>),
         (judged, outcome): (&strict::Judged, &Outcome),
         suspects: &mut Vec<Suspect>,
     ) {
         let accepted = case.asked.request().stop_after.is_none();
         if let Some(row) = self.counts.engines.get_mut(engine) {
-            strict::count(&mut row.strict, &case.said, judged, outcome, accepted);
+            strict::count(&mut row.strict, said, judged, outcome, accepted);
         }
         let known = |suspect: &Suspect| suspect.item == case.at && suspect.engine == engine;
         let signature = judged.signature(engine).filter(|_| !suspects.iter().any(known));

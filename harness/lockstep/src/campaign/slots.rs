@@ -14,20 +14,15 @@ const UPSTREAM_SHARE: u64 = 32;
 const APPLE_SHARE: u64 = 2048;
 
 impl Worker<'_> {
-    pub(super) fn layout(&mut self, index: u64, case: &LayoutCase) {
-        let compared = catch_unwind(AssertUnwindSafe(|| self.compare_layout(index, case)));
+    pub(super) fn layout(&mut self, lane: Lane, index: u64, case: &LayoutCase) {
+        let compared = catch_unwind(AssertUnwindSafe(|| self.compare_layout((lane, index), case)));
         if compared.is_err() {
             let signature = slots::PANICKED.to_owned();
-            self.found(
-                (Lane::Layouts, index),
-                Case::Layout(case.clone()),
-                signature.clone(),
-                signature,
-            );
+            self.found((lane, index), Case::Layout(case.clone()), signature.clone(), signature);
         }
     }
 
-    fn compare_layout(&mut self, index: u64, case: &LayoutCase) {
+    fn compare_layout(&mut self, of: (Lane, u64), case: &LayoutCase) {
         let answer = self.layout_subject.answer(case);
         if answer.stages.iter().any(Result::is_ok) {
             self.counts.coverage.bindings(case.groups.iter().flatten().flatten());
@@ -47,7 +42,7 @@ impl Worker<'_> {
         let names = self.layout_references.iter().map(|reference| reference.name());
         let parted = names.zip(references.iter().map(Vec::as_slice));
         for Found { signature, summary } in oracles::findings(self.layout_subject.name(), parted) {
-            self.found((Lane::Layouts, index), Case::Layout(case.clone()), signature, summary);
+            self.found(of, Case::Layout(case.clone()), signature, summary);
         }
     }
 

@@ -261,7 +261,7 @@ impl Worker<'_> {
         }
     }
 
-    fn sense<T>(&self, reader: &str, item: &Item, answer: Result<T, NotAnAnswer>) -> Option<T> {
+    pub(super) fn sense<T>(&self, reader: &str, item: &Item, answer: Result<T, NotAnAnswer>) -> Option<T> {
         let nonsense = |what| {
             let reader = reader.to_owned();
             let none = NoAnswer::Nonsense { reader, what };
@@ -272,7 +272,7 @@ impl Worker<'_> {
 
     /// A reader failed over a batch: a finding, with the case that it fails over. Of one signature only the first finding is kept, so
     /// that only for that one the case is searched for.
-    fn reader_failed(&mut self, reference: Option<usize>, items: &[Item], failed: ReaderFailed) {
+    pub(super) fn reader_failed(&mut self, reference: Option<usize>, items: &[Item], failed: ReaderFailed) {
         let reader = failed.reader.clone();
         let failed = NoAnswer::from(failed);
         let signature = failed.signature();

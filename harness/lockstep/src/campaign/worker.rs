@@ -58,15 +58,16 @@ pub(super) fn work(shared: &Shared<'_>) {
             round,
             generators::layout::layout_case,
             |worker, index, case| {
-                worker.layout(index, &case);
+                worker.layout(Lane::Layouts, index, &case);
             },
         );
         worker.each(
             Lane::Shaders,
             round,
             generators::wgsl::shader_case,
-            |worker, index, case| {
-                worker.shader(index, &case);
+            |worker, index, case| match worker.shared.cast.outside {
+                true => worker.layout(Lane::Shaders, index, &case),
+                false => worker.shader(index, &case),
             },
         );
         worker.each(

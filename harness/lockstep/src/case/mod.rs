@@ -5,16 +5,13 @@
 
 mod bind;
 mod expect;
-mod layout;
-mod stream;
 
 pub use bind::{
     BindCase, BindCommand, BindGroup, BufferBinding, MAX_VERTEX_BUFFERS, Pipeline, PipelineLayout, PipelineStage,
     Resource, has_arrays,
 };
 pub use expect::{BindExpect, EntryExpect, Expect, LayoutExpect, StreamExpect};
-pub use layout::{LayoutCase, Platform, Shader, Stage, System};
-pub use stream::{BufferFacts, Object, StreamCase, buffer_facts};
+pub use subject::case::{BufferFacts, LayoutCase, Object, Platform, Shader, Stage, StreamCase, System, buffer_facts};
 
 use serde::{Deserialize, Serialize};
 

@@ -4,13 +4,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::run::{duration, maker, readers};
+use super::run::{duration, maker, put_in_place, readers};
 use super::{CLEAN, stop_on_signals};
 use crate::case::{Case, CaseFile};
 use crate::findings::{read_case, write_case};
 use crate::gpu::engine;
 use crate::minimize::{End, Jury, Limits, minimize, size};
-use crate::readers::outside::Readers;
+use crate::readers::outside::{Outside, Readers};
 use crate::say;
 use crate::setup;
 
@@ -38,6 +38,9 @@ pub struct Args {
     signature: Option<String>,
     #[command(flatten)]
     readers: Readers,
+    /// The subject, as exec:COMMAND, in the place of `wire` and `mslmap`, as `run` takes it
+    #[arg(long, value_name = "exec:COMMAND", value_parser = Outside::parse)]
+    subject: Option<Outside>,
 }
 
 /// Minimises a case.
@@ -47,6 +50,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     let parts = setup::look();
     let mut cast = readers(&parts);
     cast.references.extend(outside.into_iter().map(maker));
+    if let Some(subject) = &args.subject {
+        put_in_place(subject, &mut cast);
+    }
     let named = args.signature.clone().or(file.signature.clone());
     let of_engines = |signature: &String| signature.starts_with("gpu:") || signature.starts_with("strict:");
     if matches!(file.case, Case::Stream(_)) && named.as_ref().is_none_or(of_engines) {

@@ -5,6 +5,7 @@ pub mod doctor;
 pub mod inspect;
 pub mod minimize;
 mod pictures;
+pub mod power;
 pub mod record;
 mod recorded;
 pub mod report;
@@ -61,6 +62,8 @@ enum Command {
     Doctor,
     /// A reader of ours for another program to ask, over reference/PROTOCOL.md on standard input and output
     Serve(serve::Args),
+    /// What share of faulty implementations a campaign finds: patches modelled on public bugs, and mutants
+    Power(power::Args),
     /// Every test, after the same set-up as `run`
     Test(test::Args),
 }
@@ -80,6 +83,7 @@ pub fn main() -> ExitCode {
         Command::Shaders(args) => shaders::run(&args, &mut std::io::stdout().lock()),
         Command::Doctor => doctor::run(&mut std::io::stdout().lock()),
         Command::Serve(args) => serve::run(&args),
+        Command::Power(args) => power::run(&args),
         Command::Test(args) => test::run(&args),
     };
     match done {

@@ -8,7 +8,7 @@ use super::pictures::{self, Held};
 use super::tables;
 use super::{CLEAN, FOUND};
 use crate::bind::{self, Bound};
-use crate::case::{BindCase, Case, CaseFile, LayoutCase, Origin, Stage, StreamCase};
+use crate::case::{BindCase, Case, CaseFile, LayoutCase, Object, Origin, Stage, StreamCase};
 use crate::findings::read_case;
 use crate::generators;
 use crate::gpu::{Outcome, engine};
@@ -55,6 +55,40 @@ pub struct Args {
     quiet: bool,
     #[command(flatten)]
     readers: Readers,
+    /// The subject, as exec:COMMAND, in the place of `wire` and `mslmap`, as `run` takes it
+    #[arg(long, value_name = "exec:COMMAND", value_parser = Outside::parse)]
+    subject: Option<Outside>,
+}
+
+/// Who is asked first: `wire` and `mslmap`, or a program in their place.
+#[derive(Clone, Copy)]
+struct Subject<'a>(Option<&'a Outside>);
+
+impl<'a> Subject<'a> {
+    fn name(self) -> &'a str {
+        self.0.map_or(native::NAME, |outside| &outside.name)
+    }
+
+    fn streams(self) -> Box<dyn StreamReader> {
+        self.0.map_or_else(|| Box::new(Native::default()) as _, Outside::reader)
+    }
+
+    fn layouts(self) -> Box<dyn LayoutReader> {
+        self.0.map_or_else(
+            || Box::new(Native::default()) as _,
+            |outside| Box::new(outside.process()) as _,
+        )
+    }
+
+    /// What its strict check says; nothing where it has none, or fails over it.
+    fn said<'b>(self, asked: &Asked<'b>, objects: &'b [Object]) -> Option<Said<'b>> {
+        let Some(outside) = self.0 else {
+            return Some(Said::of(asked.cmds(), objects));
+        };
+        let answers = ask::strict(&mut outside.process(), vec![asked.query(objects)]).ok()?;
+        let refusal = answers.into_iter().next()?.ok()?;
+        Some(Said::with(None, asked.cmds(), objects, refusal))
+    }
 }
 
 fn origin(text: &str) -> Result<Origin, String> {
@@ -110,12 +144,13 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let file = load(args)?;
     let outside = args.readers.introduce()?;
     let parts = setup::look();
+    let subject = Subject(args.subject.as_ref());
     let shown = match &file.case {
         Case::Stream(case) => {
             let pictures = (!args.quiet).then(|| picture_place(args, &parts)).transpose()?;
-            show_stream(case, &parts, &outside, pictures)
+            show_stream(case, subject, (&parts, &outside), pictures)
         }
-        Case::Layout(case) => show_layout(case, file.signature.as_deref()),
+        Case::Layout(case) => show_layout(case, subject, file.signature.as_deref()),
         Case::Bind(case) => show_bind(case),
     };
     if args.quiet {
@@ -206,9 +241,14 @@ fn no_such_case(origin: &Origin, lanes: &[&str]) -> anyhow::Error {
     }
 }
 
-/// The readers that are there; native is the first.
-fn readers(parts: &setup::Parts, outside: &[Outside], text: &mut String) -> Vec<Box<dyn StreamReader>> {
-    let mut readers: Vec<Box<dyn StreamReader>> = vec![Box::new(Native::default())];
+/// The readers that are there; the subject is the first.
+fn readers(
+    subject: Subject<'_>,
+    parts: &setup::Parts,
+    outside: &[Outside],
+    text: &mut String,
+) -> Vec<Box<dyn StreamReader>> {
+    let mut readers = vec![subject.streams()];
     match &parts.deno {
         Ok(deno) => {
             readers.push(Box::new(replay_js::replay_js(&parts.root, deno)));
@@ -229,14 +269,14 @@ fn readers(parts: &setup::Parts, outside: &[Outside], text: &mut String) -> Vec<
 
 fn show_stream(
     case: &StreamCase,
-    parts: &setup::Parts,
-    outside: &[Outside],
+    subject: Subject<'_>,
+    (parts, outside): (&setup::Parts, &[Outside]),
     pictures: Option<(PathBuf, String)>,
 ) -> Shown {
     let mut shown = Shown::default();
     let calls = CallsQuery::of(case);
     let mut answers: Vec<(String, CaseAnswers)> = Vec::new();
-    for mut reader in readers(parts, outside, &mut shown.text) {
+    for mut reader in readers(subject, parts, outside, &mut shown.text) {
         shown.asked.push(reader.name().to_owned());
         match ask::case(reader.as_mut(), case, calls.as_ref()) {
             Ok(answer) => answers.push((reader.name().to_owned(), answer)),
@@ -246,42 +286,40 @@ fn show_stream(
             }
         }
     }
-    // The native one is the first, unless it failed.
-    let first = answers.split_first().filter(|((name, _), _)| name == native::NAME);
-    let Some(((_, native), references)) = first else {
+    // The subject is the first, unless it failed.
+    let first = answers.split_first().filter(|((name, _), _)| name == subject.name());
+    let Some(((_, own), references)) = first else {
         return shown;
     };
-    let Some(subject) = &native.stream else { return shown };
+    let Some(stream) = &own.stream else { return shown };
     tables::objects(&case.objects, &mut shown.text);
-    show_words(case, subject, &mut shown.text);
+    show_words(case, stream, &mut shown.text);
     side_by_side(&answers, &mut shown.text);
     let mut outcomes = Vec::new();
     for (name, answer) in references {
-        outcomes.push((name.as_str(), streams::compare_case(native, answer)));
-        show_calls(native, name, answer, &mut shown.text);
+        outcomes.push((name.as_str(), streams::compare_case(own, answer)));
+        show_calls((subject.name(), own), (name, answer), &mut shown.text);
     }
     let parted = || outcomes.iter().map(|(name, outcomes)| (*name, outcomes.as_slice()));
-    shown.found(oracles::findings(native::NAME, parted()));
+    shown.found(oracles::findings(subject.name(), parted()));
     // What engines do with the words follows from them.
     shown.follows = parted().any(|(_, outcomes)| oracles::parts_streams(outcomes));
-    show_strict(case, subject, &mut shown.text);
-    show_engines(case, subject, pictures, &mut shown);
+    if let Some(asked) = Asked::new(case, stream) {
+        let said = subject.said(&asked, &case.objects);
+        if let Some(said) = &said {
+            let words = said.refusal.map_or("accept".to_owned(), |strict| strict.to_string());
+            let _ = writeln!(shown.text, "strict check: {words}\n");
+        }
+        show_engines(case, subject, (&asked, said.as_ref()), pictures, &mut shown);
+    }
     shown
 }
 
-/// What the strict check says.
-fn show_strict(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
-    let Some(asked) = Asked::new(case, subject) else { return };
-    let said = Said::of(asked.cmds(), &case.objects);
-    let words = said.refusal.map_or("accept".to_owned(), |strict| strict.to_string());
-    let _ = writeln!(text, "strict check: {words}\n");
-}
-
 /// The subject's calls and a reference's around the first that differs.
-fn show_calls(native: &CaseAnswers, reference: &str, answer: &CaseAnswers, shown: &mut String) {
+fn show_calls((subject, own): (&str, &CaseAnswers), (reference, answer): (&str, &CaseAnswers), shown: &mut String) {
     const BEFORE: usize = 4;
     const AFTER: usize = 3;
-    let (Some(mine), true) = (&native.calls, answer.stream.is_some()) else {
+    let (Some(mine), true) = (&own.calls, answer.stream.is_some()) else {
         return;
     };
     let Some(theirs) = &answer.calls else {
@@ -291,15 +329,15 @@ fn show_calls(native: &CaseAnswers, reference: &str, answer: &CaseAnswers, shown
     let [mine, theirs] = [mine, theirs].map(|bytes| String::from_utf8_lossy(bytes));
     if mine == theirs {
         let lines = count(mine.lines().count() as u64, "line", "lines");
-        let _ = writeln!(shown, "calls: native and {reference} make the same, {lines}\n");
+        let _ = writeln!(shown, "calls: {subject} and {reference} make the same, {lines}\n");
         return;
     }
     let alike = mine.lines().zip(theirs.lines()).take_while(|(a, b)| a == b).count();
-    let _ = writeln!(shown, "calls: native and {reference} differ after line {alike}");
+    let _ = writeln!(shown, "calls: {subject} and {reference} differ after line {alike}");
     for line in mine.lines().take(alike).skip(alike.saturating_sub(BEFORE)) {
         let _ = writeln!(shown, "            {line}");
     }
-    for (name, trace) in [("native", &mine), (reference, &theirs)] {
+    for (name, trace) in [(subject, &mine), (reference, &theirs)] {
         for line in trace.lines().skip(alike).take(AFTER) {
             let _ = writeln!(shown, "{name:<11} {line}");
         }
@@ -405,9 +443,13 @@ fn fingerprint(words: &[u32]) -> u32 {
         .fold(0x811C_9DC5, |hash, word| (hash ^ word).wrapping_mul(0x0100_0193))
 }
 
-fn show_engines(case: &StreamCase, subject: &StreamAnswer, pictures: Option<(PathBuf, String)>, shown: &mut Shown) {
-    let Some(asked) = Asked::new(case, subject) else { return };
-    let said = Said::of(asked.cmds(), &case.objects);
+fn show_engines(
+    case: &StreamCase,
+    subject: Subject<'_>,
+    (asked, said): (&Asked<'_>, Option<&Said<'_>>),
+    pictures: Option<(PathBuf, String)>,
+    shown: &mut Shown,
+) {
     let mut outcomes: Vec<(String, Outcome)> = Vec::new();
     for about in engine::available() {
         let mut engine = match engine::open(&about.id) {
@@ -419,20 +461,20 @@ fn show_engines(case: &StreamCase, subject: &StreamAnswer, pictures: Option<(Pat
         };
         let outcome = engine.replay(&asked.request());
         let ranges = asked.judge(&about, &outcome);
-        show_judged(&about.id, &ranges, shown);
-        let judged = strict::judge_with_probe(&said, engine.as_mut(), &asked.request(), &outcome);
+        show_judged(subject.name(), &about.id, &ranges, shown);
+        let judged = said.and_then(|said| strict::judge_with_probe(said, engine.as_mut(), &asked.request(), &outcome));
         // Where CheckRanges is wrong, the strict check is wrong in the same way.
-        let follows = shown.follows || ranges.signature(native::NAME, &about.id).is_some();
+        let follows = shown.follows || ranges.signature(subject.name(), &about.id).is_some();
         show_strictly(&about.id, judged.as_ref(), follows, shown);
         outcomes.push((about.id, outcome));
     }
     if let Some((folder, stem)) = pictures {
-        show_pictures(case, &asked, &outcomes, &folder, &stem, &mut shown.text);
+        show_pictures(case, asked, &outcomes, &folder, &stem, &mut shown.text);
     }
     shown.text.push('\n');
 }
 
-fn show_judged(id: &str, judged: &Judged, shown: &mut Shown) {
+fn show_judged(subject: &str, id: &str, judged: &Judged, shown: &mut Shown) {
     shown.asked.push(id.to_owned());
     let meaning = match judged.cell {
         Cell::Sound => "sound",
@@ -448,7 +490,7 @@ fn show_judged(id: &str, judged: &Judged, shown: &mut Shown) {
     if !judged.detail.is_empty() {
         let _ = writeln!(shown.text, "    {}", judged.detail.replace('\n', "\n    "));
     }
-    let signature = judged.signature(native::NAME, id).filter(|_| !shown.follows);
+    let signature = judged.signature(subject, id).filter(|_| !shown.follows);
     shown.signatures.extend(signature);
 }
 
@@ -487,11 +529,11 @@ fn show_pictures(
     }
 }
 
-fn show_layout(case: &LayoutCase, kept_for: Option<&str>) -> Shown {
+fn show_layout(case: &LayoutCase, subject: Subject<'_>, kept_for: Option<&str>) -> Shown {
     let mut shown = Shown::default();
-    let native = LayoutReader::answer(&mut Native::default(), case);
+    let own = subject.layouts().answer(case);
     let references: [Box<dyn LayoutReader>; 2] = [Box::new(SlotModel), Box::new(SlotUpstream::locked())];
-    let mut answers = vec![("native".to_owned(), native)];
+    let mut answers = vec![(subject.name().to_owned(), own)];
     let mut parted = Vec::new();
     for mut reference in references {
         let own = reference.answer(case);
@@ -504,7 +546,7 @@ fn show_layout(case: &LayoutCase, kept_for: Option<&str>) -> Shown {
     tables::entries(&case.groups, &mut shown.text);
     let names = answers[1..].iter().map(|(name, _)| name.as_str());
     shown.found(oracles::findings(
-        native::NAME,
+        subject.name(),
         names.zip(parted.iter().map(Vec::as_slice)),
     ));
     for (at, stage) in Stage::ALL.into_iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -17,6 +18,7 @@ use crate::generators::Lane;
 use crate::gpu::engine::{self, EngineId};
 use crate::minimize;
 use crate::oracles::msl;
+use crate::power;
 use crate::readers::native::Native;
 use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
@@ -36,6 +38,7 @@ const EXAMPLES: &str = "Examples:
   cargo lockstep run --resume reports/out     the campaign that was ended there goes on
   cargo lockstep run --reader 'exec:python3 reference/examples/reader.py'
   cargo lockstep run --recorded particles.recording
+  cargo lockstep run --subject exec:./a-port-of-wire --until-finding
 
 Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.";
 
@@ -73,9 +76,15 @@ pub struct Args {
     #[command(flatten)]
     #[serde(rename = "reader")]
     readers: Readers,
+    /// The subject, as exec:COMMAND, in the place of `wire` and `mslmap`: a program that speaks reference/PROTOCOL.md
+    #[arg(long, value_name = "exec:COMMAND", value_parser = Outside::parse)]
+    subject: Option<Outside>,
     /// Replay on this engine; may be given several times. `cargo lockstep doctor` lists them
     #[arg(long, value_name = "ENGINE")]
     gpu: Vec<String>,
+    /// End once something is found
+    #[arg(long)]
+    until_finding: bool,
     /// End with status 2 where no engine executes what it validates
     #[arg(long)]
     #[serde(skip)]
@@ -131,7 +140,7 @@ fn workers(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| format!("a number from 1 to {MAX_WORKERS}"))
 }
 
-fn shard(text: &str) -> Result<(u64, u64), String> {
+pub(super) fn shard(text: &str) -> Result<(u64, u64), String> {
     let parts = text
         .split_once('/')
         .and_then(|(i, n)| Some((i.parse::<u32>().ok()?, n.parse::<u32>().ok()?)));
@@ -190,31 +199,47 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
         name_readers(&mut results, &outside);
         return Ok(finish(&results, &out, args).1);
     }
-    let plan = plan(args, &out);
+    let mut plan = plan(args, &out);
     let mut cast = cast(args, &parts, &plan)?;
+    if let Some(subject) = &args.subject {
+        take_the_place(subject, &mut plan, &mut cast)?;
+    }
     cast.references.extend(outside.iter().cloned().map(maker));
     say_missing(&cast.not_run);
     let stop = stop_on_signals("lockstep: ending; the report follows. Once more ends at once.");
     let mut show = Show::new(quiet);
+    let over = AtomicBool::new(false);
     let mut keeper = Keeper::new(&out, commit.clone(), args, &plan);
     if from.is_none() {
         // What an earlier campaign left there is not this one's.
         keeper.remove();
     }
     let (progress, keep) = (
-        &mut |progress: &Progress| show.progress(progress),
+        &mut |progress: &Progress| {
+            show.progress(progress);
+            if stop.load(Ordering::Relaxed) || args.until_finding && progress.findings > 0 {
+                over.store(true, Ordering::Relaxed);
+            }
+        },
         &mut |checkpoint: &_| keeper.keep(checkpoint),
     );
-    let end = campaign::run_from(from, &plan, &cast, &stop, progress, keep);
+    let end = campaign::run_from(from, &plan, &cast, &over, progress, keep);
     // Until the report is there.
     keeper.keep(&end);
     show.end();
     let mut results = Results { commit, ..end.results };
+    // A campaign that found what it was to run for ended by itself.
+    results.interrupted = stop.load(Ordering::Relaxed);
     if !quiet && !results.findings.is_empty() {
         say::line("minimising the findings, for half a minute at most");
     }
     minimize::findings(&mut results, &cast, MINIMIZING, &stop);
     name_readers(&mut results, &outside);
+    name_subject(&mut results, args);
+    match power::read(&out.join("power.json")) {
+        Ok(power) => results.power = power,
+        Err(error) => say::error(format_args!("{error:#}; the report is without it")),
+    }
     let (written, status) = finish(&results, &out, args);
     if written && !results.interrupted {
         keeper.remove();
@@ -282,6 +307,7 @@ fn plan(args: &Args, out: &std::path::Path) -> Plan {
 fn cast(args: &Args, parts: &Parts, plan: &Plan) -> anyhow::Result<Cast> {
     let mut cast = readers(parts);
     cast.apple = cast.apple.filter(|_| plan.lanes.contains(&Lane::Shaders));
+    check_engines(args, &plan.lanes)?;
     if plan.lanes.contains(&Lane::Replays) {
         cast.engines = engines(args, parts, &mut cast.not_run)?;
     }
@@ -292,6 +318,7 @@ fn cast(args: &Args, parts: &Parts, plan: &Plan) -> anyhow::Result<Cast> {
 pub(super) fn readers(parts: &Parts) -> Cast {
     let mut cast = Cast {
         subject: Box::new(|| Box::new(Native::default())),
+        outside: false,
         references: Vec::new(),
         layout_subject: Box::new(|| Box::new(Native::default())),
         layout_references: vec![
@@ -351,6 +378,47 @@ fn name_readers(results: &mut Results, outside: &[Outside]) {
     }
 }
 
+/// Puts an outside subject in the place of `wire` and `mslmap`, in the lanes that it answers.
+fn take_the_place(subject: &Outside, plan: &mut Plan, cast: &mut Cast) -> anyhow::Result<()> {
+    let answers = subject.answers()?;
+    let can = |what: &str| answers.iter().any(|answer| answer == what);
+    plan.lanes.retain(|lane| match lane {
+        Lane::Streams | Lane::Raw | Lane::Replays | Lane::Edges => can("streams"),
+        Lane::Layouts | Lane::Shaders => can("layouts"),
+        Lane::Binds => false,
+    });
+    let lanes: Vec<&str> = plan.lanes.iter().map(|lane| lane.name()).collect();
+    anyhow::ensure!(
+        !lanes.is_empty(),
+        "{}: it answers nothing of what is to run",
+        subject.subject_option()
+    );
+    let strict = if can("strict") { "with" } else { "without" };
+    say::line(format_args!(
+        "lockstep: the subject answers {}, {strict} the strict check; what else there is does not run",
+        lanes.join(", ")
+    ));
+    put_in_place(subject, cast);
+    Ok(())
+}
+
+/// The cast with an outside subject.
+pub(super) fn put_in_place(subject: &Outside, cast: &mut Cast) {
+    let (streams, layouts) = (subject.clone(), subject.clone());
+    cast.subject = Box::new(move || streams.reader());
+    cast.layout_subject = Box::new(move || Box::new(layouts.process()));
+    cast.outside = true;
+}
+
+/// The command lines of the report bring the subject back.
+fn name_subject(results: &mut Results, args: &Args) {
+    if let Some(subject) = &args.subject {
+        let option = format!(" {}", subject.subject_option());
+        results.command += &option;
+        results.findings.iter_mut().for_each(|finding| finding.repro += &option);
+    }
+}
+
 fn not_run(what: &str, missing: &Missing) -> NotRun {
     NotRun {
         what: what.into(),
@@ -359,8 +427,13 @@ fn not_run(what: &str, missing: &Missing) -> NotRun {
     }
 }
 
-/// The engines that were asked for, or one of each kind: the best adapter, the noop backend, Dawn and deno.
-fn engines(args: &Args, parts: &Parts, missing: &mut Vec<NotRun>) -> anyhow::Result<Vec<String>> {
+/// Refuses `--gpu` of an engine that is not there, and of any where nothing is replayed.
+fn check_engines(args: &Args, lanes: &[Lane]) -> anyhow::Result<()> {
+    let Some(first) = args.gpu.first() else { return Ok(()) };
+    anyhow::ensure!(
+        lanes.contains(&Lane::Replays),
+        "--gpu {first}: nothing is replayed without --only gpu"
+    );
     let available = engine::available();
     let unknown = args
         .gpu
@@ -370,6 +443,12 @@ fn engines(args: &Args, parts: &Parts, missing: &mut Vec<NotRun>) -> anyhow::Res
         let there: Vec<&str> = available.iter().map(|engine| engine.id.as_str()).collect();
         anyhow::bail!("--gpu {id}: no such engine; there are {}", there.join(", "));
     }
+    Ok(())
+}
+
+/// The engines that were asked for, or one of each kind: the best adapter, the noop backend, Dawn and deno.
+fn engines(args: &Args, parts: &Parts, missing: &mut Vec<NotRun>) -> anyhow::Result<Vec<String>> {
+    let available = engine::available();
     let chosen: Vec<&EngineId> = match args.gpu.is_empty() {
         false => available
             .iter()

@@ -1,6 +1,5 @@
 //! Replays streams on real devices and says what they should have done.
 
-pub mod calls;
 pub mod engine;
 pub mod kernels;
 pub mod ledger;
@@ -13,6 +12,8 @@ pub mod shadow;
 pub mod wgpu_engine;
 
 use std::collections::BTreeMap;
+
+pub use subject::calls;
 
 /// What an engine did with one stream.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -23,6 +23,8 @@ pub struct Jury {
     layout_references: Vec<Box<dyn LayoutReader>>,
     bind_subject: Box<dyn BindPlayer>,
     apple: Option<msl::apple::Compiler>,
+    /// Whether the subject is a process, whose strict check is asked over the protocol.
+    outside: bool,
     /// By id; opened when a signature names them.
     engines: Vec<(String, Option<Box<dyn Engine>>)>,
 }
@@ -51,6 +53,7 @@ impl Jury {
             layout_references: cast.layout_references.iter().map(|make| make()).collect(),
             bind_subject: (cast.bind_subject)(),
             apple: cast.apple.clone(),
+            outside: cast.outside,
             engines: cast.engines.iter().map(|id| (id.clone(), None)).collect(),
         }
     }
@@ -133,10 +136,22 @@ impl Jury {
         sought: Sought<'_>,
         lists: &mut [BTreeSet<String>],
     ) {
-        let asked = cases.iter().filter_map(|(at, case, answer)| {
-            let asked = Asked::new(case, answer)?;
-            let said = Said::of(asked.cmds(), &case.objects);
-            Some((*at, asked, said))
+        let asked = cases
+            .iter()
+            .filter_map(|(at, case, answer)| Some((*at, *case, Asked::new(case, answer)?)));
+        let asked: Vec<(usize, &StreamCase, Asked<'_>)> = asked.collect();
+        let queries = || asked.iter().map(|(_, case, asked)| asked.query(&case.objects));
+        let refusals = match self.outside {
+            true => ask::strict(self.subject.as_mut(), queries().collect()).ok(),
+            false => None,
+        };
+        let asked = asked.into_iter().enumerate().filter_map(|(number, (at, case, asked))| {
+            let said = match &refusals {
+                Some(refusals) => Said::with(None, asked.cmds(), &case.objects, *refusals.get(number)?.as_ref().ok()?),
+                None if self.outside => return None,
+                None => Said::of(asked.cmds(), &case.objects),
+            };
+            Some((at, asked, said))
         });
         let asked: Vec<(usize, Asked<'_>, Said<'_>)> = asked.collect();
         for (id, engine) in self.engines.iter_mut().filter(|(id, _)| sought.names(id)) {

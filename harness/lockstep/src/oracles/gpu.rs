@@ -13,10 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use wire::{Cmd, Op, Reason};
 
 use crate::case::{Object, StreamCase, buffer_facts};
+use crate::gpu::calls::Row;
 use crate::gpu::engine::{Engine, EngineId, Request};
 use crate::gpu::ledger::{self, Difference, How};
 use crate::gpu::shadow::{Shadow, foretell};
 use crate::gpu::{Outcome, Trouble, TroubleKind};
+use crate::readers::CallsQuery;
 use crate::readers::answer::{Refused, StreamAnswer};
 use crate::report::results::{EngineRow, GpuTable};
 
@@ -111,6 +113,14 @@ impl<'a> Asked<'a> {
             stop_after: self.ranges.err().map(|refused| refused.at as usize),
             reads: self.reads,
             window: self.window,
+        }
+    }
+
+    /// The stream over its table, for a reader that is asked about it in the replayer's ids.
+    pub fn query(&self, objects: &[Object]) -> CallsQuery {
+        CallsQuery {
+            rows: objects.iter().map(Row::of).collect(),
+            blob: wire::encode_blob(self.words, self.data),
         }
     }
 

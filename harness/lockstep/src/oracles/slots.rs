@@ -115,6 +115,9 @@ fn compare_rest(subject: &LayoutAnswer, reference: &LayoutAnswer, compared: &mut
     if let (Some(a), Some(b)) = (subject.options, reference.options) {
         count(compared, OPTIONS, differ(a == b, || format!("{a:?} vs {b:?}")));
     }
+    if let (Some(a), Some(b)) = (&subject.shader, &reference.shader) {
+        count(compared, OPTIONS, differ(a == b, || "for an entry point".into()));
+    }
 }
 
 fn differ(same: bool, how: impl FnOnce() -> String) -> Verdict {

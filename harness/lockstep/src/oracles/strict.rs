@@ -1,6 +1,7 @@
 //! The strict check (wire.md section 8) against engines: its two proofs.
 //!
-//! **Catches** a command that `check_strict` accepts and an engine refuses over memory, and one that it refuses and an engine takes.
+//! **Catches** a command that `check_strict` accepts and an engine refuses over memory, one that it refuses and an engine takes, and a
+//! refusal that names a word which is none of the command's arguments.
 //!
 //! What an engine says is text and never compared, so whether its error is of the classes of section 8 follows from the command and
 //! the table. A write, copy or read can only be refused over memory, and so can a SetBindGroup of a compute pass. Of the other commands
@@ -43,11 +44,9 @@ impl<'a> Said<'a> {
 
     /// The same; where the stream before was over an equal table, that table is not read again.
     pub fn after(before: Option<&Said<'_>>, cmds: &[Cmd<'a>], objects: &'a [Object]) -> Said<'a> {
-        let facts = match before {
-            Some(before) if before.objects == objects => Rc::clone(&before.facts),
-            _ => Rc::new(Facts::of(objects)),
-        };
-        Said::by(facts, cmds, objects)
+        let said = Said::with(before, cmds, objects, None);
+        let refusal = wire::check_strict(cmds.iter().copied(), &*said.facts).err();
+        Said { refusal, ..said }
     }
 
     /// The same by facts of the table that are there already.
@@ -59,6 +58,32 @@ impl<'a> Said<'a> {
             facts,
             refusal,
         }
+    }
+
+    /// What another reader's strict check says.
+    pub fn with(
+        before: Option<&Said<'_>>,
+        cmds: &[Cmd<'a>],
+        objects: &'a [Object],
+        refusal: Option<Strict>,
+    ) -> Said<'a> {
+        let facts = match before {
+            Some(before) if before.objects == objects => Rc::clone(&before.facts),
+            _ => Rc::new(Facts::of(objects)),
+        };
+        Said {
+            cmds: cmds.to_vec(),
+            objects,
+            facts,
+            refusal,
+        }
+    }
+
+    /// Whether a refusal names a command of the stream, by its opcode, and one of its arguments.
+    fn is_sound(&self, refusal: Strict) -> bool {
+        let of_it = |cmd: &Cmd<'_>| (cmd.word + 1..=cmd.word + cmd.args.len()).contains(&refusal.word);
+        let cmd = self.cmds.get(refusal.command);
+        cmd.is_some_and(|cmd| cmd.op == refusal.op && of_it(cmd))
     }
 }
 
@@ -113,6 +138,10 @@ pub fn judge(said: &Said<'_>, engine: &str, outcome: &Outcome, stop_after: Optio
     }
     let refused_at = trouble.and_then(|trouble| trouble.command).unwrap_or(usize::MAX);
     match said.refusal {
+        Some(strict) if !said.is_sound(strict) => {
+            let what = "a refusal that names no argument of a command of the stream";
+            Some(judged(Cell::OverRefusal, what, strict.to_string()))
+        }
         Some(strict) if refused_at == strict.command => Some(judged(Cell::Right, strict.rule.words(), message)),
         Some(strict) if refused_at > strict.command => {
             let seen = stop_after.is_some_and(|last| last >= strict.command);

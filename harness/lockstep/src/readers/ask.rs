@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::answer::{DescriptorAnswer, NotAnAnswer, StreamAnswer};
+use super::answer::{self, DescriptorAnswer, NotAnAnswer, StreamAnswer};
 use super::{Batch, BatchAnswers, CallsQuery, ReaderFailed, StreamReader};
 use crate::case::StreamCase;
 
@@ -50,6 +50,7 @@ pub fn cases(reader: &mut dyn StreamReader, cases: &[&StreamCase], calls: bool) 
                 streams: streams.next().into_iter().collect(),
                 descriptors: descriptors.by_ref().take(case.descriptors.len()).collect(),
                 calls: query.iter().filter_map(|_| texts.next()).collect(),
+                strict: Vec::new(),
             });
             each.map(|heard| take_apart(reader.name(), heard)).collect()
         }
@@ -87,6 +88,24 @@ pub fn batch(reader: &mut dyn StreamReader, batch: &Batch) -> Result<BatchAnswer
             why: "it panicked".into(),
         })
     })
+}
+
+/// Asks the strict check of streams over their tables, and takes the answers apart: each a refusal or none. Nothing from a reader that
+/// has no strict check.
+///
+/// # Errors
+///
+/// The reader failed or panicked.
+pub fn strict(
+    reader: &mut dyn StreamReader,
+    queries: Vec<CallsQuery>,
+) -> Result<Vec<Result<Option<wire::Strict>, NotAnAnswer>>, ReaderFailed> {
+    let question = Batch {
+        strict: queries,
+        ..Batch::default()
+    };
+    let heard = batch(reader, &question)?;
+    Ok(heard.strict.iter().map(|bytes| answer::parse_strict(bytes)).collect())
 }
 
 /// Asks about one case, and with `calls` about those too; hears the answers and takes them apart.

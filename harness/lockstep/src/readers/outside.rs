@@ -99,9 +99,31 @@ impl Outside {
         Box::new(self.process())
     }
 
-    /// The option that brings it, as a shell takes it.
+    /// The option that brings it as a further reader, as a shell takes it.
     pub fn option(&self) -> String {
-        format!("--reader '{}'", self.given.replace('\'', r"'\''"))
+        self.named("--reader")
+    }
+
+    /// The option that brings it as the subject.
+    pub fn subject_option(&self) -> String {
+        self.named("--subject")
+    }
+
+    fn named(&self, option: &str) -> String {
+        format!("{option} '{}'", self.given.replace('\'', r"'\''"))
+    }
+
+    /// The frame types that it answers, as its hello says.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be started, or says no hello.
+    pub fn answers(&self) -> anyhow::Result<Vec<String>> {
+        let mut process = self.process();
+        let start = || format!("{}: cannot start `{}`", self.subject_option(), self.words[0]);
+        process.open().with_context(start)?;
+        let hello = process.hello().map_err(|failed| anyhow::anyhow!("{failed}"))?;
+        Ok(hello.answers)
     }
 
     /// The name that it says; its own where it fails to say one.

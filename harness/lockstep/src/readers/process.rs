@@ -10,8 +10,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync
 use std::thread;
 use std::time::Duration;
 
+use super::layouts::{LayoutAnswer, LayoutReader, Refusal};
 use super::protocol::Hello;
 use super::{Batch, BatchAnswers, ReaderFailed, StreamReader, protocol};
+use crate::case::LayoutCase;
 use crate::setup::process::wait;
 
 /// How long a process may take over one frame.
@@ -67,6 +69,7 @@ struct Due {
     streams: Option<usize>,
     descriptors: Option<usize>,
     calls: Option<usize>,
+    strict: Option<usize>,
 }
 
 impl Process {
@@ -245,6 +248,8 @@ impl StreamReader for Process {
             streams: hello.answers("streams").then_some(batch.streams.len()),
             descriptors: hello.answers("descriptors").then_some(batch.descriptors.len()),
             calls: hello.answers("calls").then_some(batch.calls.len()),
+            // Only a subject is asked, and apart from the rest: the question is about words that it has answered before.
+            strict: (hello.answers("strict") && !batch.strict.is_empty()).then_some(batch.strict.len()),
         };
         if due.streams.is_some() {
             self.send(protocol::streams(batch))?;
@@ -254,6 +259,9 @@ impl StreamReader for Process {
         }
         if due.calls.is_some() {
             self.send(protocol::calls(batch))?;
+        }
+        if due.strict.is_some() {
+            self.send(protocol::strict(batch))?;
         }
         self.due = Some(due);
         Ok(())
@@ -267,6 +275,30 @@ impl StreamReader for Process {
             streams: self.receive_answers(protocol::STREAMS, due.streams)?,
             descriptors: self.receive_answers(protocol::DESCRIPTORS, due.descriptors)?,
             calls: self.receive_answers(protocol::CALLS, due.calls)?,
+            strict: self.receive_answers(protocol::STRICT, due.strict)?,
+        })
+    }
+}
+
+impl Process {
+    fn ask_layout(&mut self, case: &LayoutCase) -> Result<LayoutAnswer, ReaderFailed> {
+        self.question(protocol::layout(case))?;
+        let answers = self.answers(protocol::LAYOUTS, 1)?;
+        let answer = answers.first().map(Vec::as_slice).unwrap_or_default();
+        LayoutAnswer::parse(answer).map_err(|error| self.failed(format!("no answer of PROTOCOL.md: {error}")))
+    }
+}
+
+impl LayoutReader for Process {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// One that fails over a case says [`Refusal::Panic`] of it, by which it parts from every reader that does not.
+    fn answer(&mut self, case: &LayoutCase) -> LayoutAnswer {
+        self.ask_layout(case).unwrap_or_else(|failed| {
+            tracing::warn!("{failed}");
+            LayoutAnswer::refused(Refusal::Panic)
         })
     }
 }

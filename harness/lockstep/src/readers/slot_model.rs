@@ -6,9 +6,11 @@ use naga::back::msl::{BindExternalTextureTarget, BindSamplerTarget, BindTarget};
 use slot_model::{Counts, Extension, Model, Refused, Slots, Table};
 
 use super::layouts::{
-    GroupSlots, LayoutAnswer, LayoutReader, OptionFacts, Refusal, StageSlots, SystemFacts, is_extended,
+    EntryOptions, GroupSlots, LayoutAnswer, LayoutReader, OptionFacts, Refusal, ShaderFacts, StageSlots, SystemFacts,
+    is_extended,
 };
-use crate::case::{LayoutCase, Stage};
+use crate::case::{LayoutCase, Shader, Stage};
+use crate::oracles::msl::runtime_array_bindings;
 
 /// `reference/slot-model`.
 pub struct SlotModel;
@@ -30,19 +32,51 @@ impl LayoutReader for SlotModel {
         };
         let present = || groups.iter().flatten();
         let (platform, major, minor) = (case.system.platform.name(), case.system.major, case.system.minor);
+        let language_version = slot_model::language_version(platform, major, minor);
+        let stages = stages.map(|stage| stage.map(stage_slots).map_err(refusal));
         LayoutAnswer {
-            stages: stages.map(|stage| stage.map(stage_slots).map_err(refusal)),
+            shader: case.shader.as_ref().map(|shader| shader_facts(case, &stages, shader)),
+            stages,
             group_slots: Stage::ALL.map(|stage| {
                 let asked = stage == asked_stage(case);
                 asked.then(|| present().map(|entries| group_slots(entries, stage)).collect())
             }),
             dynamic_offsets: Some(present().map(|entries| slot_model::dynamic_offsets(entries)).collect()),
             system: SystemFacts {
-                language_version: slot_model::language_version(platform, major, minor),
+                language_version,
+                compile_language_version: 0x10000 * u64::from(language_version.0) + u64::from(language_version.1),
                 preserve_invariance: slot_model::preserve_invariance(platform, major, minor),
             },
             options: Some(expected_options()),
         }
+    }
+}
+
+/// The numbers are those of the page's formulas; what is around them is written apart from `mslmap` too.
+fn shader_facts(case: &LayoutCase, stages: &[Result<StageSlots, Refusal>; 5], shader: &Shader) -> ShaderFacts {
+    let order = case.groups.iter().flatten().map(|entries| {
+        let mut numbers: Vec<u32> = entries.iter().map(|entry| entry.binding).collect();
+        numbers.sort_unstable();
+        numbers
+    });
+    let module = naga::front::wgsl::parse_str(&shader.wgsl).ok();
+    let options = |stage: &StageSlots| EntryOptions {
+        stage: StageSlots {
+            bases: Vec::new(),
+            ..stage.clone()
+        },
+        vertex_pulling: case.vertex_pulling,
+        selects: true,
+        facts: OptionFacts {
+            entry_points: 1,
+            ..expected_options()
+        },
+    };
+    ShaderFacts {
+        order: order.collect(),
+        ray_generation: Some(Refusal::Stage),
+        runtime_arrays: module.and_then(|module| runtime_array_bindings(&module)),
+        options: std::array::from_fn(|at| stages[at].as_ref().ok().map(options)),
     }
 }
 

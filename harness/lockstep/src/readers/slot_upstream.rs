@@ -30,15 +30,19 @@ impl LayoutReader for SlotUpstream {
 
     fn answer(&mut self, case: &LayoutCase) -> LayoutAnswer {
         let system = upstream_system(&case.system);
+        let language_version = (self.0.language_version)(system);
+        let (major, minor) = language_version;
         LayoutAnswer {
             stages: self.stages(case),
             group_slots: [const { None }; 5],
             dynamic_offsets: None,
             system: SystemFacts {
-                language_version: (self.0.language_version)(system),
+                language_version,
+                compile_language_version: 0x10000 * u64::from(major) + u64::from(minor),
                 preserve_invariance: (self.0.preserve_invariance)(system),
             },
             options: None,
+            shader: None,
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::LedgerRow;
+use crate::power::Power;
 
 /// The version of the JSON report.
 pub const RESULTS_FORMAT: u32 = 3;
@@ -53,6 +54,9 @@ pub struct Results {
     pub repeated_findings: u64,
     /// What could not run, and what to do about it.
     pub not_run: Vec<NotRun>,
+    /// The detection power as it was measured last, where `lockstep power` left its `power.json` in the report's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
 }
 
 /// Parts of a campaign.

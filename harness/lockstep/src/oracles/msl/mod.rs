@@ -53,6 +53,8 @@ pub mod upstream;
 mod version;
 mod vertex;
 
+pub use sizes::runtime_array_bindings;
+
 pub(crate) use settings::{Entry, Settings};
 
 use resources::{Resource, resources};

@@ -58,6 +58,11 @@ impl EntryCheck<'_> {
     }
 }
 
+/// The bindings that RuntimeArrayBindings is due to give; none where one of them has no binding.
+pub fn runtime_array_bindings(module: &Module) -> Option<Vec<naga::ResourceBinding>> {
+    runtime_arrays(module).map(|(_, global)| global.binding).collect()
+}
+
 /// Whether the entry point reaches a global with a runtime-sized array.
 pub(super) fn uses_runtime_array(resolved: &Resolved<'_>) -> bool {
     let mut used = resolved.used();
