@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::LedgerRow;
+use crate::report::bench::Bench;
 
 /// The version of the JSON report.
 pub const RESULTS_FORMAT: u32 = 3;
@@ -53,6 +54,9 @@ pub struct Results {
     pub repeated_findings: u64,
     /// What could not run, and what to do about it.
     pub not_run: Vec<NotRun>,
+    /// What `lockstep bench` measured last on this machine, where it ran.
+    #[serde(default)]
+    pub bench: Option<Bench>,
 }
 
 /// Parts of a campaign.
