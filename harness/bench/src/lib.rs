@@ -1,4 +1,6 @@
 //! What the benches measure, and what they measure it beside.
-#![forbid(unsafe_code)]
 
+pub mod hot;
+pub mod objects;
+pub mod peers;
 pub mod streams;

@@ -1,5 +1,8 @@
 //! Streams of a given length: what a program's frames look like, with the ids of one small object table.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use wire::Op;
@@ -53,6 +56,36 @@ pub fn generated(kind: &'static str, bytes: usize) -> Stream {
     }
 }
 
+/// The streams of the recordings in `corpus/recordings`, one after the other and again until there are as many bytes; `None` where there
+/// are none. Ids are kept. Streams whose data is longer than [`DATA_LEN`] are left out.
+pub fn recorded(bytes: usize) -> Option<Stream> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/recordings");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .flat_map(|recording| fs::read_dir(recording.path()).into_iter().flatten().flatten())
+        .map(|file| file.path())
+        .filter(|file| file.extension().is_some_and(|ending| ending == "wire"))
+        .collect();
+    files.sort();
+    let mut once = Vec::new();
+    for file in files {
+        let blob = fs::read(file).ok()?;
+        let stream = wire::Blob::parse(&blob)
+            .ok()
+            .filter(|stream| stream.data.len() <= DATA_LEN as usize);
+        once.extend(stream.into_iter().flat_map(|stream| stream.words));
+    }
+    let times = bytes.div_ceil(size_of_val(&once[..]).max(1));
+    let words = once.repeat(times);
+    let commands = wire::commands(&words, DATA_LEN).map_while(Result::ok).count();
+    (commands > 0).then_some(Stream {
+        kind: "recorded",
+        words,
+        commands,
+    })
+}
+
 struct Maker {
     words: Vec<u32>,
     commands: usize,
@@ -76,6 +109,12 @@ impl Maker {
 
     fn id(&mut self) -> u32 {
         1 + self.values.next_u32() % IDS
+    }
+
+    /// Two ids that differ: a copy's ends.
+    fn two_ids(&mut self) -> (u32, u32) {
+        let id = self.id();
+        (id, id % IDS + 1)
     }
 
     /// An offset of a buffer, in the first MiB.
@@ -150,7 +189,7 @@ fn compute_frame(maker: &mut Maker) {
             maker.push(Op::Dispatch, &[x, y, 1]);
         }
         maker.push(Op::EndPass, &[]);
-        let (from, to) = (maker.id(), maker.id());
+        let (from, to) = maker.two_ids();
         maker.push(Op::CopyBufferToBuffer, &[from, 0, 0, to, 0, 0, 4096, 0]);
     }
     maker.push(Op::Submit, &[]);
@@ -164,12 +203,15 @@ fn upload_frame(maker: &mut Maker) {
         for _ in 0..1 + maker.below(8) {
             maker.write_buffer(4096);
         }
-        let (from, to, offset) = (maker.id(), maker.id(), maker.offset());
+        let ((from, to), offset) = (maker.two_ids(), maker.offset());
         maker.push(Op::CopyBufferToBuffer, &[from, 0, 0, to, offset, 0, 65536, 0]);
         for _ in 0..1 + maker.below(4) {
             let texture = maker.id();
             let place = [texture, 0, 0, 0, 0, 1];
-            maker.push(Op::WriteTexture, &[&place[..], &[0, 16384, 0, 0, 256, 64, 64, 64, 1]].concat());
+            maker.push(
+                Op::WriteTexture,
+                &[&place[..], &[0, 16384, 0, 0, 256, 64, 64, 64, 1]].concat(),
+            );
         }
         let (from, to) = (maker.id(), maker.id());
         let ends = [from, 0, 0, 0, 0, 1, to, 1, 0, 0, 0, 1];
