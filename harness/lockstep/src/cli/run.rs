@@ -215,6 +215,7 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
     }
     minimize::findings(&mut results, &cast, MINIMIZING, &stop);
     name_readers(&mut results, &outside);
+    results.bench = super::bench::last(&parts.root);
     let (written, status) = finish(&results, &out, args);
     if written && !results.interrupted {
         keeper.remove();
