@@ -10,7 +10,7 @@ use std::time::Duration;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
 use lockstep_bench::hot::{self, Map};
-use lockstep_bench::objects::pipeline_layout;
+use lockstep_bench::objects::{Anything, pipeline_layout};
 use lockstep_bench::peers::PEERS;
 use lockstep_bench::peers::command::Command as Typed;
 use lockstep_bench::streams::{DATA_LEN, Stream, generated, recorded};
@@ -72,9 +72,10 @@ fn stream(criterion: &mut Criterion, stream: &Stream, size: usize) {
     group.bench_function(id("check_ranges"), |bench| {
         bench.iter(|| hot::check_ranges(black_box(&cmds), &map))
     });
-    if hot::check_strict(&cmds) {
+    let objects = Anything::default();
+    if hot::check_strict(&cmds, &objects) {
         group.bench_function(id("check_strict"), |bench| {
-            bench.iter(|| hot::check_strict(black_box(&cmds)))
+            bench.iter(|| hot::check_strict(black_box(&cmds), &objects))
         });
     }
     if size <= PEERS_UP_TO {

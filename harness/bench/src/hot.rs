@@ -70,8 +70,8 @@ pub fn check_ranges(cmds: &[Cmd<'_>], map: &Map) -> bool {
 
 /// Holds decoded commands to the strict check.
 #[inline(never)]
-pub fn check_strict(cmds: &[Cmd<'_>]) -> bool {
-    wire::check_strict(cmds.iter().copied(), &Anything).is_ok()
+pub fn check_strict(cmds: &[Cmd<'_>], objects: &Anything) -> bool {
+    wire::check_strict(cmds.iter().copied(), objects).is_ok()
 }
 
 /// The loops whose instructions are counted, by name: each is run once over the stream, after what it needs is made.
@@ -92,6 +92,6 @@ pub const COUNTED: [(&str, fn(&Stream)); 5] = [
     }),
     ("check_strict", |stream| {
         let cmds = wire::decode(&stream.words, DATA_LEN).expect("the stream is accepted");
-        assert!(check_strict(&cmds));
+        assert!(check_strict(&cmds, &Anything::default()));
     }),
 ];

@@ -9,7 +9,13 @@ use wire::{BufferFacts, Dimension, DynamicBuffer, Format, ObjectTable, TextureFa
 use crate::streams::{BUFFER_SIZE, IDS};
 
 /// Every id is everything that a command may take, with all usages; for the strict check.
-pub struct Anything;
+pub struct Anything(Format);
+
+impl Default for Anything {
+    fn default() -> Self {
+        Self(Format::named("rgba8unorm").expect("WebGPU has it"))
+    }
+}
 
 impl ObjectTable for Anything {
     fn buffer(&self, id: u32) -> Option<BufferFacts> {
@@ -24,7 +30,7 @@ impl ObjectTable for Anything {
             mip_level_count: 4,
             sample_count: 1,
             dimension: Dimension::D2,
-            format: Format::named("rgba8unorm")?,
+            format: self.0,
             usage: u32::MAX,
         })
     }

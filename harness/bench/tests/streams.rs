@@ -1,7 +1,7 @@
 //! The streams are what they say, so that what is timed is not a refusal at the first word.
 
 use lockstep_bench::hot;
-use lockstep_bench::objects::pipeline_layout;
+use lockstep_bench::objects::{Anything, pipeline_layout};
 use lockstep_bench::streams::{DATA_LEN, Stream, generated, recorded};
 use mslmap::{Extension, StageLayout};
 
@@ -29,7 +29,7 @@ fn generated_streams_pass_the_strict_check() {
     for kind in ["render", "compute", "upload"] {
         let stream = generated(kind, 64 << 10);
         assert!(
-            hot::check_strict(&wire::decode(&stream.words, DATA_LEN).unwrap()),
+            hot::check_strict(&wire::decode(&stream.words, DATA_LEN).unwrap(), &Anything::default()),
             "{kind}"
         );
     }

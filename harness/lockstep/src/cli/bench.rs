@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Deserialize;
 
@@ -16,7 +16,7 @@ use crate::files;
 use crate::report::bench::{BENCH_FORMAT, Bench, BenchRow, Ratio, Spread};
 use crate::report::results::NotRun;
 use crate::say;
-use crate::setup::{self, Environment, Missing};
+use crate::setup::{self, Environment, Missing, valgrind};
 
 /// What the command line says.
 #[derive(Debug, clap::Args)]
@@ -57,7 +57,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     Ok(if bench.not_run.is_empty() { CLEAN } else { BAD })
 }
 
-fn file(root: &Path) -> std::path::PathBuf {
+fn file(root: &Path) -> PathBuf {
     root.join("reports").join("out").join("bench.json")
 }
 
@@ -202,7 +202,7 @@ fn cargo(root: &Path) -> Command {
 }
 
 /// cargo's target folder.
-fn target(root: &Path) -> anyhow::Result<std::path::PathBuf> {
+fn target(root: &Path) -> anyhow::Result<PathBuf> {
     let metadata = cargo_metadata::MetadataCommand::new()
         .current_dir(root)
         .no_deps()
@@ -352,9 +352,7 @@ const LOOPS: [&str; 5] = ["sum", "decode", "remap", "check_ranges", "check_stric
 const KINDS: [&str; 3] = ["render", "compute", "upload"];
 
 fn instructions(environment: &Environment, write: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
-    let Some(valgrind) = environment.program("valgrind") else {
-        bail!("valgrind is not installed; `apt-get install valgrind` or the like brings it");
-    };
+    let valgrind = valgrind::bring(environment, &mut |line| say::line(line)).map_err(|missing| anyhow!("{missing}"))?;
     let built = cargo(&environment.root)
         .args([
             "build",
@@ -433,5 +431,61 @@ fn count(valgrind: &Path, program: &Path, name: &str, kind: &str) -> anyhow::Res
             "valgrind counts nothing in {name}: {}",
             said.lines().last().unwrap_or("it said nothing")
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What criterion writes of a function that takes `ns` nanoseconds, give or take a tenth, for 10 commands of 40 bytes.
+    fn write_row(home: &Path, what: &str, ns: f64) {
+        let folder = home.join("render").join(what).join("65536").join("new");
+        fs::create_dir_all(&folder).unwrap();
+        let benchmark = serde_json::json!({
+            "group_id": "render", "function_id": what, "value_str": "65536",
+            "throughput": { "ElementsAndBytes": { "elements": 10, "bytes": 400 } },
+        });
+        let median = serde_json::json!({
+            "point_estimate": ns, "confidence_interval": { "lower_bound": 0.9 * ns, "upper_bound": 1.1 * ns },
+        });
+        fs::write(folder.join("benchmark.json"), benchmark.to_string()).unwrap();
+        fs::write(
+            folder.join("estimates.json"),
+            serde_json::json!({ "median": median }).to_string(),
+        )
+        .unwrap();
+    }
+
+    #[test]
+    fn rows_are_what_criterion_measured_beside_their_yardsticks() {
+        let home = tempfile::tempdir().unwrap();
+        write_row(home.path(), "decode", 20.0);
+        write_row(home.path(), "sum", 8.0);
+        write_row(home.path(), "rkyv", 40.0);
+        let rows = rows(home.path()).unwrap();
+        let names: Vec<_> = rows.iter().map(|row| &row.what[..]).collect();
+        assert_eq!(names, ["sum", "decode", "rkyv"]);
+        let decode = &rows[1];
+        assert_eq!(
+            (decode.units, decode.bytes, &decode.unit[..]),
+            (10, Some(400), "command")
+        );
+        assert_eq!((decode.ns.low, decode.ns.mid, decode.ns.high), (1.8, 2.0, 2.2));
+        assert_eq!(decode.gb_per_second, Some(20.0));
+        let beside: Vec<_> = decode
+            .beside
+            .iter()
+            .map(|ratio| (&ratio.to[..], ratio.times.mid, ratio.met()))
+            .collect();
+        // Half of the sum's speed is the goal, and one and a half of rkyv's.
+        assert_eq!(beside, [("sum", 0.4, Some(false)), ("rkyv", 2.0, Some(true))]);
+    }
+
+    #[test]
+    fn nothing_measured_is_an_error() {
+        let home = tempfile::tempdir().unwrap();
+        let error = rows(home.path()).unwrap_err().to_string();
+        assert!(error.ends_with("the benches measured nothing"), "{error}");
     }
 }
