@@ -166,5 +166,6 @@ fn empty(command: &str) -> Results {
         findings: Vec::new(),
         repeated_findings: 0,
         not_run: Vec::new(),
+        bench: None,
     }
 }

@@ -1,4 +1,5 @@
-//! valgrind, whose callgrind counts instructions, from Debian's packages.
+//! valgrind, whose callgrind counts instructions: Debian's package. Only `lockstep test` and `lockstep bench --instructions` need it, so it
+//! is none of the [`super::Parts`].
 
 use std::path::PathBuf;
 
@@ -6,13 +7,26 @@ use super::{Environment, Missing, apt};
 
 const PACKAGES: [&str; 1] = ["valgrind"];
 
-/// The program, after apt-get has installed it where it may.
+/// The program on the search path.
+pub fn look(environment: &Environment) -> Result<PathBuf, Missing> {
+    let found = environment.program("valgrind");
+    found.ok_or_else(|| missing(environment, "it is not on the PATH"))
+}
+
+/// The same after apt-get has installed it, where it may.
 pub fn bring(environment: &Environment, say: &mut dyn FnMut(&str)) -> Result<PathBuf, Missing> {
-    let look = || environment.program("valgrind");
-    let mut why = "it is not installed".to_owned();
-    if look().is_none() && !environment.offline && apt::may_install(environment) {
-        why = apt::install(environment, "valgrind", &PACKAGES, say).err().unwrap_or(why);
+    let found = look(environment);
+    if found.is_ok() || environment.offline || !apt::may_install(environment) {
+        return found;
     }
-    let mend = apt::mend(environment, &PACKAGES, "install it with the system's packages");
-    look().ok_or_else(|| Missing::new("valgrind", why, mend))
+    let _lock = environment
+        .lock(say)
+        .map_err(|error| missing(environment, &format!("{error:#}")))?;
+    apt::install(environment, "valgrind", &PACKAGES, say).map_err(|why| missing(environment, &why))?;
+    look(environment)
+}
+
+fn missing(environment: &Environment, why: &str) -> Missing {
+    let otherwise = "install valgrind so that it is on the PATH";
+    Missing::new("valgrind", why, apt::mend(environment, &PACKAGES, otherwise))
 }
