@@ -74,8 +74,11 @@ pub fn check_strict(cmds: &[Cmd<'_>], objects: &Anything) -> bool {
     wire::check_strict(cmds.iter().copied(), objects).is_ok()
 }
 
+/// A loop with what it needs.
+pub type Counted = fn(&Stream);
+
 /// The loops whose instructions are counted, by name: each is run once over the stream, after what it needs is made.
-pub const COUNTED: [(&str, fn(&Stream)); 5] = [
+pub const COUNTED: [(&str, Counted); 5] = [
     ("sum", |stream| {
         black_box(sum(&stream.words));
     }),

@@ -1,4 +1,6 @@
 //! The commands as the types that one would write for serde and rkyv, and the rules of wire.md section 3 over them.
+// What rkyv derives says nothing of its fields.
+#![allow(missing_docs)]
 
 use rkyv::{Archive, Deserialize, Serialize};
 use wire::Context::{self, Compute, Outside, Render};
@@ -7,7 +9,7 @@ use wire::{MAX_BUNDLES, MAX_COLOR_ATTACHMENTS, MAX_DYNAMIC_OFFSETS, MAX_READ_WIN
 /// Derives what every peer needs, for one type and for what rkyv makes of it.
 macro_rules! carried {
     ($($item:item)+) => {
-        $(#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, Archive, Serialize, Deserialize)] #[allow(missing_docs)] $item)+
+        $(#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, Archive, Serialize, Deserialize)] $item)+
     };
 }
 
@@ -277,7 +279,6 @@ macro_rules! commands {
     ($data_len:ident; $($name:ident in $($context:ident)|+ { $($field:ident: $type:ty),* } $(if $also:expr)?;)+) => {
         /// One command.
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, Archive, Serialize, Deserialize)]
-        #[allow(missing_docs)]
         pub enum Command { $($name { $($field: $type),* }),+ }
 
         impl Command {
