@@ -117,6 +117,7 @@ fn shard(i: u64) -> Results {
         workers: 2,
         interrupted: second,
         recordings: Vec::new(),
+        bench: None,
         lanes: vec![Lane {
             name: "streams".into(),
             cases: pick(1_000, 230),

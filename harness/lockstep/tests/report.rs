@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lockstep::ledger::LedgerRow;
+use lockstep::report::bench::{BENCH_FORMAT, Bench, BenchRow, Ratio, Spread};
 use lockstep::report::results::{
     Comparison, Coverage, EngineRow, FindingRow, GpuTable, Grid, Lane, Msl, NotRun, Open, RESULTS_FORMAT, Results,
     Shards, StrictRow,
@@ -245,6 +246,38 @@ fn sample() -> Results {
             mend: "lockstep doctor --install dawn".into(),
         }],
         power: None,
+        bench: Some(bench()),
+    }
+}
+
+fn bench() -> Bench {
+    Bench {
+        format: BENCH_FORMAT,
+        quick: false,
+        rows: vec![BenchRow {
+            what: "decode".into(),
+            on: "render".into(),
+            bytes: Some(65536),
+            unit: "command".into(),
+            units: 3000,
+            ns: Spread {
+                low: 1.25,
+                mid: 1.5,
+                high: 1.75,
+            },
+            gb_per_second: Some(14.5),
+            beside: vec![Ratio {
+                to: "sum".into(),
+                times: Spread {
+                    low: 0.5,
+                    mid: 0.625,
+                    high: 0.75,
+                },
+                at_least: Some(0.5),
+            }],
+            at_most_ns: None,
+        }],
+        not_run: vec![],
     }
 }
 
@@ -271,6 +304,7 @@ fn empty() -> Results {
         repeated_findings: 0,
         not_run: vec![],
         power: None,
+        bench: None,
     }
 }
 

@@ -102,7 +102,7 @@ macro_rules! args {
 /// The words of a command are its opcode and these. A SetPipeline takes a render pipeline in a render pass and in a
 /// bundle, and a compute pipeline in a compute pass; the table names both.
 #[rustfmt::skip] // One row an opcode, in the columns of the specification.
-pub fn layout(op: Op) -> &'static [Arg] {
+pub const fn layout(op: Op) -> &'static [Arg] {
     use ArgKind::{Bool, Enum, F32, I32, List, Optional, U32, U64};
     match op {
         Op::SetPipeline => args![pipeline: PIPELINE],

@@ -34,12 +34,14 @@ mod descriptor;
 mod kind;
 mod layout;
 mod op;
+mod quick;
 mod ranges;
-mod reader;
+
 mod reads;
 mod reason;
 mod remap;
 mod strict;
+mod word;
 mod word_enum;
 
 pub use blob::{Blob, BlobError, encode_blob};

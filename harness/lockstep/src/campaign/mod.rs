@@ -410,6 +410,7 @@ impl<'a> Shared<'a> {
             findings,
             not_run: lock(&self.not_run).clone(),
             power: None,
+            bench: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The command line. Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.
 
+pub mod bench;
 pub mod corpus;
 pub mod doctor;
 pub mod inspect;
@@ -58,6 +59,8 @@ enum Command {
     Corpus(corpus::Args),
     /// WGSL files of yours: layouts derived, slots, the arguments of the MSL that naga writes
     Shaders(shaders::Args),
+    /// How fast wire and mslmap are, beside the memory's own speed and their peers
+    Bench(bench::Args),
     /// What is installed, which adapters answer, what to do about what is missing
     Doctor,
     /// A reader of ours for another program to ask, over reference/PROTOCOL.md on standard input and output
@@ -81,6 +84,7 @@ pub fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Corpus(args) => corpus::run(&args, &mut std::io::stdout().lock()),
         Command::Shaders(args) => shaders::run(&args, &mut std::io::stdout().lock()),
+        Command::Bench(args) => bench::run(&args, &mut std::io::stdout().lock()),
         Command::Doctor => doctor::run(&mut std::io::stdout().lock()),
         Command::Serve(args) => serve::run(&args),
         Command::Power(args) => power::run(&args),

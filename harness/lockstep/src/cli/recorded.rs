@@ -167,5 +167,6 @@ fn empty(command: &str) -> Results {
         repeated_findings: 0,
         not_run: Vec::new(),
         power: None,
+        bench: None,
     }
 }

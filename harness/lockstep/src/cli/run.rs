@@ -240,6 +240,7 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
         Ok(power) => results.power = power,
         Err(error) => say::error(format_args!("{error:#}; the report is without it")),
     }
+    results.bench = super::bench::last(&parts.root);
     let (written, status) = finish(&results, &out, args);
     if written && !results.interrupted {
         keeper.remove();

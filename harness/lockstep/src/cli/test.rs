@@ -11,7 +11,8 @@ use anyhow::{Context, bail};
 
 use super::doctor::{self, PROGRAMS};
 use super::{BAD, CLEAN, FOUND};
-use crate::setup::{Environment, Missing, Parts, chromium, deno_command, process};
+use crate::say;
+use crate::setup::{Environment, Missing, Parts, chromium, deno_command, process, valgrind};
 
 /// What the command line says.
 #[derive(Debug, Default, clap::Args)]
@@ -44,13 +45,15 @@ enum Runs {
     Deno,
     /// The same, with Chromium.
     DenoWithChromium,
+    /// cargo with valgrind, which is brought; of the one system that the counts are of.
+    Counts,
 }
 
-use Runs::{Cargo, CargoWith, CargoWithParts, Deno, DenoWithChromium, Setup};
+use Runs::{Cargo, CargoWith, CargoWithParts, Counts, Deno, DenoWithChromium, Setup};
 
 // One profile and all of the workspace everywhere, so that no step builds again what another has built. deno's task
 // names the permissions that the reference's tests get.
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     step("setup", Setup, ""),
     step("fmt", CargoWith("rustfmt"), "fmt --all --check"),
     step(
@@ -69,7 +72,11 @@ const STEPS: [Step; 10] = [
     step("deno-fmt", Deno, "fmt --check"),
     step("deno-test", Deno, "task test"),
     step("browser", DenoWithChromium, "task browser"),
+    step("instructions", Counts, "lockstep bench --instructions"),
 ];
+
+/// Whether `harness/bench/instructions.toml` is of this system.
+const COUNTS: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
 const fn step(name: &'static str, runs: Runs, arguments: &'static str) -> Step {
     Step { name, runs, arguments }
@@ -151,7 +158,10 @@ fn chosen(only: &[String]) -> anyhow::Result<Vec<&'static Step>> {
     }
     Ok(STEPS
         .iter()
-        .filter(|step| only.is_empty() || only.iter().any(|name| name == step.name))
+        .filter(|step| match only.is_empty() {
+            true => COUNTS || !matches!(step.runs, Counts),
+            false => only.iter().any(|name| name == step.name),
+        })
         .collect())
 }
 
@@ -175,7 +185,7 @@ impl Step {
     fn command(&self) -> String {
         match self.runs {
             Setup => "deno, Dawn and a Vulkan driver".to_owned(),
-            Cargo | CargoWith(_) | CargoWithParts => format!("cargo {}", self.arguments),
+            Cargo | CargoWith(_) | CargoWithParts | Counts => format!("cargo {}", self.arguments),
             Deno | DenoWithChromium => format!("deno {} (in reference/)", self.arguments),
         }
     }
@@ -188,6 +198,9 @@ impl Step {
         let command = match self.runs {
             Setup => return whole(parts),
             Cargo | CargoWithParts => Ok(cargo_in(&environment.root)),
+            Counts => valgrind::bring(environment, &mut |line| say::line(line))
+                .map(|_| cargo_in(&environment.root))
+                .map_err(|missing| missing.to_string()),
             CargoWith(program) => is_there(program, environment).map(|()| cargo_in(&environment.root)),
             Deno => deno(),
             DenoWithChromium => no_chromium.map_or_else(deno, |missing| Err(missing.to_string())),

@@ -51,6 +51,7 @@ impl Results {
             findings,
             not_run: united(self.not_run, other.not_run, |a, b| a == b, |_, _| {}),
             power: self.power.or(other.power),
+            bench: self.bench.or(other.bench),
         }
     }
 }

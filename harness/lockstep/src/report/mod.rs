@@ -1,5 +1,6 @@
 //! The report: results as data, and the three shapes that they are shown in.
 
+pub mod bench;
 pub mod figures;
 pub mod html;
 pub mod junit;

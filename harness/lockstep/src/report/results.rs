@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::LedgerRow;
 use crate::power::Power;
+use crate::report::bench::Bench;
 
 /// The version of the JSON report.
 pub const RESULTS_FORMAT: u32 = 3;
@@ -57,6 +58,9 @@ pub struct Results {
     /// The detection power as it was measured last, where `lockstep power` left its `power.json` in the report's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
+    /// What `lockstep bench` measured last on this machine, where it ran.
+    #[serde(default)]
+    pub bench: Option<Bench>,
 }
 
 /// Parts of a campaign.

@@ -8,6 +8,7 @@ mod apt;
 pub mod chromium;
 pub mod deno;
 pub mod process;
+pub mod valgrind;
 pub mod vulkan;
 
 use std::env;
