@@ -406,6 +406,7 @@ impl<'a> Shared<'a> {
             repeated_findings: repeated(&findings),
             findings,
             not_run: lock(&self.not_run).clone(),
+            bench: None,
         }
     }
 }

@@ -106,6 +106,7 @@ fn keep(
         repro: again.to_owned(),
         at: started.elapsed().as_secs_f64(),
         seen: 1,
+        evidence: None,
     });
 }
 
@@ -163,5 +164,6 @@ fn empty(command: &str) -> Results {
         findings: Vec::new(),
         repeated_findings: 0,
         not_run: Vec::new(),
+        bench: None,
     }
 }

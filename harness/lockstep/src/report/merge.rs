@@ -50,6 +50,7 @@ impl Results {
             repeated_findings: repeated(&findings),
             findings,
             not_run: united(self.not_run, other.not_run, |a, b| a == b, |_, _| {}),
+            bench: self.bench.or(other.bench),
         }
     }
 }
