@@ -102,6 +102,7 @@ impl Findings {
             repro,
             at,
             seen: 0,
+            evidence: None,
         };
         self.rows.insert(row.signature.clone(), row);
     }
@@ -267,6 +268,7 @@ mod tests {
             repro: String::new(),
             at: 0.0,
             seen: 1,
+            evidence: None,
             signature,
         };
         findings = findings.go_on((0..10_000).map(|i| row(i.to_string())).collect(), 7.0);

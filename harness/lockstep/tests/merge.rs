@@ -36,6 +36,7 @@ fn finding(signature: &str, file: &str, at: f64, seen: u64) -> FindingRow {
         repro: format!("cargo lockstep repro {file} --reader 'exec:mine'"),
         at,
         seen,
+        evidence: None,
     }
 }
 
@@ -176,6 +177,7 @@ fn shard(i: u64) -> Results {
             false => vec![not_run("dawn")],
             true => vec![not_run("dawn"), not_run("a GPU")],
         },
+        bench: None,
     }
 }
 

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use lockstep::ledger::LedgerRow;
 use lockstep::report::bench::{BENCH_FORMAT, Bench, BenchRow, Ratio, Spread};
+use lockstep::report::history::History;
 use lockstep::report::results::{
-    Comparison, Coverage, EngineRow, FindingRow, GpuTable, Grid, Lane, Msl, NotRun, Open, RESULTS_FORMAT, Results,
-    Shards, StrictRow,
+    Answers, Comparison, Coverage, EngineRow, Evidence, FindingRow, GpuTable, Grid, Lane, Msl, NotRun, Open,
+    RESULTS_FORMAT, Results, Shards, StrictRow,
 };
 use lockstep::report::{figures, html, terminal, write_html, write_json};
+use lockstep::setup;
 use serde_json::Value;
 
 fn root() -> PathBuf {
@@ -175,6 +177,7 @@ fn findings() -> Vec<FindingRow> {
             repro: "lockstep repro .lockstep/findings/3f9c2a1b.case".into(),
             at: 12.34,
             seen: 4_211,
+            evidence: Some(evidence()),
         },
         FindingRow {
             signature: "decode/native/exec:./reader/<script>alert('x')</script>/\u{1b}[31m\u{202e}".into(),
@@ -186,8 +189,25 @@ fn findings() -> Vec<FindingRow> {
             repro: "lockstep repro --reader 'exec:./reader' .lockstep/findings/77aa01ce.case".into(),
             at: 48.0,
             seen: 1,
+            evidence: None,
         },
     ]
+}
+
+/// A stream with its marked word, and readers that part in one row of two.
+fn evidence() -> Evidence {
+    let says = |part: &str, says: [&str; 2]| Answers {
+        part: part.into(),
+        says: says.map(str::to_owned).to_vec(),
+    };
+    Evidence {
+        text: "   #   word  command\n>   0      0  WriteBuffer\n           4  0x00000001 1   <-\n\n   1     10  <b>Submit</b>".into(),
+        readers: vec!["native".into(), "exec:<i>".into()],
+        answers: vec![
+            says("header", ["accept", "accept"]),
+            says("decode", ["data-range WriteBuffer at word 4", "accept 2 commands"]),
+        ],
+    }
 }
 
 fn sample() -> Results {
@@ -329,6 +349,10 @@ fn clean() -> Results {
     results
 }
 
+fn page_of(results: &Results) -> String {
+    html::page(results, &History::default())
+}
+
 #[test]
 fn the_summary_of_a_full_run() {
     insta::assert_snapshot!(terminal::summary(&sample(), false));
@@ -378,7 +402,7 @@ fn a_long_list_of_findings_is_shortened_in_the_terminal_only() {
     let summary = terminal::summary(&results, false);
     assert!(summary.contains("and 5 more"), "{summary}");
     assert!(!summary.contains("finding-number-20"), "{summary}");
-    assert!(html::page(&results).contains("finding-number-24"));
+    assert!(page_of(&results).contains("finding-number-24"));
 }
 
 /// Every whole number below a JSON value, but for two that the page shows in another shape.
@@ -393,7 +417,7 @@ fn numbers(value: &Value, key: &str, out: &mut Vec<u64>) {
 
 #[test]
 fn the_page_holds_every_number() {
-    let page = html::page(&sample());
+    let page = page_of(&sample());
     let shown: Vec<&str> = page.split(|c: char| !c.is_ascii_digit() && c != ',').collect();
     let mut all = Vec::new();
     numbers(&serde_json::to_value(sample()).unwrap(), "", &mut all);
@@ -416,9 +440,9 @@ fn the_page_holds_every_number() {
 /// A run that a time ended is not made again exactly.
 #[test]
 fn the_page_says_what_its_command_makes() {
-    let page = html::page(&sample());
+    let page = page_of(&sample());
     assert!(page.contains("as many as fit in the time; `--cases N --seed S` makes exactly N:"));
-    let page = html::page(&Results {
+    let page = page_of(&Results {
         command: "lockstep run --seed 7 --cases 100".into(),
         ..sample()
     });
@@ -427,8 +451,9 @@ fn the_page_says_what_its_command_makes() {
 
 #[test]
 fn the_page_escapes_what_it_is_given() {
-    let page = html::page(&sample());
-    assert!(!page.contains("<script") && !page.contains("<b>none</b>"));
+    let page = page_of(&sample());
+    assert!(!page.contains("<script>alert") && !page.contains("<b>none</b>") && !page.contains("<b>Submit</b>"));
+    assert_eq!(page.matches("<script").count(), 1, "the page's own");
     assert!(page.contains("&lt;script&gt;alert"));
     assert!(page.contains("&lt;b&gt;none&lt;&#x2f;b&gt;"));
     assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}'));
@@ -437,17 +462,19 @@ fn the_page_escapes_what_it_is_given() {
 
 #[test]
 fn the_page_needs_nothing_from_elsewhere() {
-    let page = html::page(&sample());
-    for outside in ["http:", "https:", "src=", "@import", "url(", "<link", "<script"] {
+    let page = page_of(&sample());
+    for outside in ["http:", "https:", "src=", "@import", "url(", "<link", "<img", "<iframe"] {
         assert!(!page.contains(outside), "{outside}");
     }
 }
 
 #[test]
 fn the_page_is_well_formed_and_its_tables_say_what_they_are() {
-    for page in [html::page(&sample()), html::page(&clean()), html::page(&empty())] {
+    let with_history = html::page(&sample(), &history());
+    for page in [page_of(&sample()), page_of(&clean()), page_of(&empty()), with_history] {
         for tag in [
-            "table", "caption", "tr", "td", "th", "div", "section", "article", "details", "ul", "li", "p", "b",
+            "table", "caption", "tr", "td", "th", "div", "section", "article", "details", "ul", "li", "p", "b", "dl",
+            "pre", "svg", "mark", "button", "h2", "h3",
         ] {
             let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
             assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
@@ -460,7 +487,7 @@ fn the_page_is_well_formed_and_its_tables_say_what_they_are() {
 
 #[test]
 fn the_page_tells_unreached_from_impossible() {
-    let page = html::page(&Results {
+    let page = page_of(&Results {
         coverage: Coverage {
             grids: vec![binding_by_stage()],
         },
@@ -473,10 +500,130 @@ fn the_page_tells_unreached_from_impossible() {
 
 #[test]
 fn the_verdict_follows_the_results() {
-    assert!(html::page(&sample()).contains("<h1>2 findings</h1>"));
-    assert!(html::page(&clean()).contains("<h1>No findings</h1>"));
-    assert!(!html::page(&clean()).contains("class=\"tag\""));
-    assert!(html::page(&empty()).contains("<h1>No case ran, so nothing is shown</h1>"));
+    assert!(page_of(&sample()).contains("<h1>2 findings</h1>"));
+    assert!(page_of(&clean()).contains("<h1>No findings</h1>"));
+    assert!(!page_of(&clean()).contains("class=\"tag bad\""));
+    assert!(page_of(&empty()).contains("<h1>No case ran, so nothing is shown</h1>"));
+}
+
+#[test]
+fn a_finding_shows_its_case_with_the_word_marked_and_the_answers_side_by_side() {
+    let page = page_of(&sample());
+    for shown in [
+        "<mark>&gt;   0      0  WriteBuffer</mark><mark>           4  0x00000001 1   &lt;-</mark><span></span>",
+        "<span>   1     10  &lt;b&gt;Submit&lt;&#x2f;b&gt;</span>",
+        "<th scope=\"col\">exec:&lt;i&gt;</th>",
+        "<tr><th scope=\"row\">header</th><td><code>accept</code></td>",
+        "<tr class=\"differ\"><th scope=\"row\">decode<span class=\"hidden\"> (they differ)</span></th>",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+}
+
+#[test]
+fn what_was_not_asked_for_is_not_shown_as_empty() {
+    let results = Results {
+        lanes: vec![lane("streams", 5, 1.0)],
+        engines: vec![],
+        bench: None,
+        ..sample()
+    };
+    let page = page_of(&results);
+    for part in ["gpu", "ledger", "msl", "throughput", "history"] {
+        assert!(!page.contains(&format!("id=\"{part}\"")), "{part}");
+        assert!(!page.contains(&format!("#{part}\"")), "{part}");
+    }
+    let summary = terminal::summary(&results, false);
+    for part in ["\nGPU\n", "\nLedger\n", "\nMSL\n", "\nStrict check\n"] {
+        assert!(!summary.contains(part), "{part:?}");
+    }
+    // What was asked for and came to nothing is said.
+    let asked = Results {
+        lanes: vec![lane("replays", 5, 1.0), lane("shaders", 0, 0.0)],
+        msl: Msl::default(),
+        ..results
+    };
+    let said = ["No engine replayed anything.", "No entry point was translated."];
+    assert!(said.iter().all(|said| page_of(&asked).contains(said)));
+    let said = ["no engine replayed anything", "no entry point was translated"];
+    assert!(said.iter().all(|said| terminal::summary(&asked, false).contains(said)));
+}
+
+/// Two runs, given the newer first.
+fn history() -> History {
+    let older = Results {
+        started: 1_709_123_696,
+        commit: Some("0123456789abcdef-dirty".into()),
+        findings: vec![],
+        lanes: vec![lane("streams", 120_500, 1.0), lane("shaders", 0, 0.0)],
+        ..sample()
+    };
+    History::of(&[sample(), older])
+}
+
+#[test]
+fn a_history_has_the_figures_of_each_run() {
+    let history = history();
+    let [older, newer] = history.runs.as_slice() else {
+        panic!("two runs")
+    };
+    assert_eq!((older.cases, older.findings, older.not_run), (120_500, 0, 1));
+    assert_eq!(older.rates, [("streams".to_owned(), 2000.0)]);
+    assert_eq!(older.verdict, "no findings");
+    assert_eq!((newer.started, newer.seed, newer.findings), (1_709_210_096, 7, 2));
+    assert_eq!(newer.verdict, "2 findings");
+    assert_eq!((newer.reached, newer.possible), (older.reached, older.possible));
+    assert!(newer.reached > 0 && newer.reached < newer.possible);
+}
+
+#[test]
+fn the_page_draws_a_history_of_several_runs() {
+    let page = html::page(&sample(), &history());
+    for shown in [
+        "aria-label=\"findings: from 0 to 2, at last 2\"",
+        "points=\"6.0,58.0 274.0,6.0 \"",
+        "<title>2024-02-28 12:34 UTC: 2,000</title>",
+        "<code>012345678-dirty</code>",
+        "<td>no findings</td>",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+    assert!(!html::page(&sample(), &History::of(&[sample()])).contains("id=\"history\""));
+}
+
+#[test]
+fn the_page_has_a_bar_a_function_and_says_which_goals_are_met() {
+    let page = page_of(&sample());
+    assert!(page.contains("<b>1 of 1 goal</b> met."), "the goal");
+    assert!(page.contains("0.62 × sum (0.50–0.75), goal 0.50 <span class=\"tag good\">met</span>"));
+    assert!(page.contains("<rect class=\"ours\" width=\"100.0\""));
+}
+
+/// `reference/browser/report_page.js` says what is held to what.
+#[test]
+fn the_page_holds_in_a_browser() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = [
+        ("full.html", html::page(&sample(), &history())),
+        ("clean.html", page_of(&clean())),
+        ("empty.html", page_of(&empty())),
+    ];
+    let deno = setup::look().deno.unwrap_or_else(|missing| panic!("{missing}"));
+    let mut command = setup::deno_command(&root(), &deno);
+    command.args(["run", "--allow-all", "browser/report_page.js"]);
+    for (name, page) in pages {
+        let path = folder.path().join(name);
+        std::fs::write(&path, page).unwrap();
+        command.arg(path);
+    }
+    let output = command.current_dir(root().join("reference")).output().unwrap();
+    let said = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{}{}",
+        said(&output.stdout),
+        said(&output.stderr)
+    );
 }
 
 #[test]
@@ -487,7 +634,7 @@ fn numbers_at_their_ends_are_shown() {
         lanes: vec![lane("raw", u64::MAX, 1e9)],
         ..sample()
     };
-    let page = html::page(&results);
+    let page = page_of(&results);
     assert!(page.contains("18446744073709551615") && page.contains("18,446,744,073,709,551,615"));
     assert!(page.contains("277,777 h 46 min"));
     assert!(terminal::summary(&results, false).contains("seed 18446744073709551615"));
@@ -502,7 +649,7 @@ fn json_comes_back_as_it_was() {
         let back: Results = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         assert_eq!(back, results);
     }
-    write_html(&sample(), &path.with_extension("html")).unwrap();
+    write_html(&sample(), &History::default(), &path.with_extension("html")).unwrap();
     assert_eq!(
         names(path.parent().unwrap()),
         ["results.html", "results.json"],
@@ -528,7 +675,7 @@ fn a_path_that_cannot_be_written_is_named_in_one_line() {
     for path in [file.join("results.json"), taken] {
         for error in [
             write_json(&sample(), &path).unwrap_err(),
-            write_html(&sample(), &path).unwrap_err(),
+            write_html(&sample(), &History::default(), &path).unwrap_err(),
         ] {
             let text = format!("{error:#}");
             assert!(

@@ -502,7 +502,7 @@ fn the_root_is_found_from_below_and_not_from_beside() {
 #[test]
 fn doctor_prints_a_row_for_each_part() {
     let mut out = Vec::new();
-    let status = doctor::run(&mut out).unwrap();
+    let status = doctor::run(&doctor::Args::default(), &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     for name in [
         "rustc",

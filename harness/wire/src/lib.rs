@@ -79,3 +79,8 @@ pub const MAX_REFS: u32 = 4096;
 pub const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 /// A `bytesPerRow` or `rowsPerImage` that is left out (section 2).
 pub const LEFT_OUT: u32 = u32::MAX;
+
+/// The host of `docs/host.md`, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/host.md")]
+struct HostPage;

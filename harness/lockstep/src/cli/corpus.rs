@@ -27,8 +27,18 @@ use crate::report::results::Grid;
 use crate::say;
 use crate::setup;
 
+const EXAMPLES: &str = "Examples:
+  cargo lockstep corpus check                              every case
+  cargo lockstep corpus check corpus/streams               those of a folder
+  cargo lockstep corpus add reports/out/findings/NAME.json a finding becomes a case
+  cargo lockstep corpus stats                              what the cases cover
+
+corpus/README.md says what a case file holds.
+Exit status: 0 all as expected, 1 a case is not, 2 bad use, bad input or a missing part.";
+
 /// `lockstep corpus`'s arguments.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(subcommand)]
     action: Action,

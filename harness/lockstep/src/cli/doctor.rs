@@ -6,19 +6,43 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
+use serde::Serialize;
+
 use super::{BAD, CLEAN};
 use crate::gpu::engine::{self, EngineId};
 use crate::setup::{BRING, Environment, Missing, Parts, chromium, deno, process, vulkan};
 
+const EXAMPLES: &str = "Examples:
+  cargo lockstep doctor           the table
+  cargo lockstep doctor --quiet   what is missing alone, each with what brings it
+  cargo lockstep doctor --json    the table as JSON
+
+Exit status: 0 all that `run` and `test` need is there, 2 a part is missing.";
+
+/// `lockstep doctor`'s arguments.
+#[derive(Debug, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// What is missing alone
+    #[arg(long)]
+    pub quiet: bool,
+    /// One JSON document: rows of name, state (ok, missing, optional) and detail
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// One line of the table.
+#[derive(Serialize)]
 struct Row {
     name: String,
     state: State,
     detail: String,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum State {
+    #[serde(rename = "ok")]
     There,
     Missing,
     /// Not there, and `run` and `test` go without it.
@@ -101,7 +125,7 @@ pub(crate) const PROGRAMS: [Program; 8] = [
 const LIBRARIES: [&str; 3] = ["wgpu", "wgpu-hal", "naga"];
 
 /// Prints the table. 0 when everything that `run` and `test` need is there, 2 when not.
-pub fn run(out: &mut dyn Write) -> anyhow::Result<u8> {
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     let environment = Environment::here()?;
     let mut rows: Vec<Row> = PROGRAMS
         .iter()
@@ -112,21 +136,36 @@ pub fn run(out: &mut dyn Write) -> anyhow::Result<u8> {
     rows.push(upstream_row());
     rows.extend(engine_rows());
 
+    let missing = rows.iter().filter(|row| row.state == State::Missing).count();
+    let status = if missing == 0 { CLEAN } else { BAD };
+    if args.json {
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&serde_json::json!({ "rows": rows }))?
+        )?;
+        return Ok(status);
+    }
+    if args.quiet {
+        rows.retain(|row| row.state == State::Missing);
+    }
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
     for Row { name, state, detail } in &rows {
         writeln!(out, "{name:width$}  {:8}  {detail}", state.word())?;
     }
+    if args.quiet {
+        return Ok(status);
+    }
     drift(out)?;
-    let missing = rows.iter().filter(|row| row.state == State::Missing).count();
     if missing == 0 {
         writeln!(out, "\neverything that `run` and `test` need is there")?;
-        return Ok(CLEAN);
+        return Ok(status);
     }
     writeln!(
         out,
         "\n{missing} missing; {BRING} brings deno, Dawn and, as root on Debian, the Vulkan driver"
     )?;
-    Ok(BAD)
+    Ok(status)
 }
 
 /// wgpu-hal's own functions, the reference `slot-upstream`.

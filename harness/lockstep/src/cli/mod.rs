@@ -3,7 +3,9 @@
 pub mod bench;
 pub mod corpus;
 pub mod doctor;
+mod evidence;
 pub mod inspect;
+mod manual;
 pub mod minimize;
 mod pictures;
 pub mod power;
@@ -14,6 +16,7 @@ pub mod repro;
 mod resume;
 pub mod run;
 pub mod serve;
+mod settings;
 pub mod shaders;
 mod tables;
 pub mod test;
@@ -23,7 +26,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// Nothing was found.
 pub const CLEAN: u8 = 0;
@@ -32,10 +35,19 @@ pub const FOUND: u8 = 1;
 /// Bad use, bad input or a missing part.
 pub const BAD: u8 = 2;
 
-const EXIT_STATUS: &str = "Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.";
+const EXAMPLES: &str = "Examples:
+  cargo lockstep run                                  the campaign: 60 seconds, then a report
+  cargo lockstep repro reports/out/findings/NAME.json a finding again
+  cargo lockstep shaders src/shaders                  WGSL of yours
+  cargo lockstep doctor                               what is there, what is missing, what brings it
+  cargo lockstep run --help                           the options of a command, with examples
+
+Where the command line says nothing, `run` takes what lockstep.toml at the repository's root says. NO_COLOR=1 turns colors off,
+LOCKSTEP_OFFLINE=1 lets set-up bring nothing.
+Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.";
 
 #[derive(Parser)]
-#[command(name = "cargo lockstep", version, about = "Runs implementations in lockstep and reports where they part", after_help = EXIT_STATUS)]
+#[command(name = "cargo lockstep", version, about = "Runs implementations in lockstep and reports where they part", after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -62,13 +74,17 @@ enum Command {
     /// How fast wire and mslmap are, beside the memory's own speed and their peers
     Bench(bench::Args),
     /// What is installed, which adapters answer, what to do about what is missing
-    Doctor,
+    Doctor(doctor::Args),
     /// A reader of ours for another program to ask, over reference/PROTOCOL.md on standard input and output
     Serve(serve::Args),
     /// What share of faulty implementations a campaign finds: patches modelled on public bugs, and mutants
     Power(power::Args),
     /// Every test, after the same set-up as `run`
     Test(test::Args),
+    /// Completions of the command line for a shell
+    Completions(manual::CompletionsArgs),
+    /// The manual page
+    Man(manual::ManArgs),
 }
 
 /// Parses the arguments and runs. Never panics over what it is given; every error is one line on standard error.
@@ -85,10 +101,12 @@ pub fn main() -> ExitCode {
         Command::Corpus(args) => corpus::run(&args, &mut std::io::stdout().lock()),
         Command::Shaders(args) => shaders::run(&args, &mut std::io::stdout().lock()),
         Command::Bench(args) => bench::run(&args, &mut std::io::stdout().lock()),
-        Command::Doctor => doctor::run(&mut std::io::stdout().lock()),
+        Command::Doctor(args) => doctor::run(&args, &mut std::io::stdout().lock()),
         Command::Serve(args) => serve::run(&args),
         Command::Power(args) => power::run(&args),
         Command::Test(args) => test::run(&args),
+        Command::Completions(args) => manual::completions(&args, Cli::command(), &mut std::io::stdout().lock()),
+        Command::Man(args) => manual::man(&args, Cli::command(), &mut std::io::stdout().lock()),
     };
     match done {
         Ok(status) => ExitCode::from(status),

@@ -109,6 +109,7 @@ fn keep(
         repro: again.to_owned(),
         at: started.elapsed().as_secs_f64(),
         seen: 1,
+        evidence: None,
     });
 }
 

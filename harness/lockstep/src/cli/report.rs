@@ -7,6 +7,7 @@ use anyhow::Context as _;
 
 use super::run::NO_GPU;
 use super::{BAD, CLEAN, FOUND, color};
+use crate::report::history::History;
 use crate::report::results::{FindingRow, NotRun, Results};
 use crate::report::{junit, markdown, merge, read_json, sarif, terminal, write_html, write_json};
 use crate::{files, input, say};
@@ -14,6 +15,7 @@ use crate::{files, input, say};
 const EXAMPLES: &str = "Examples:
   cargo lockstep report reports/out                              the summary of a run again
   cargo lockstep report shard-0 shard-1 shard-2 --out whole      three machines' results as one report
+  cargo lockstep report reports/out --history monday tuesday --out week
   cargo lockstep report whole --markdown summary.md --sarif lockstep.sarif
 
 Exit status: 0 nothing found, 1 findings, 2 bad input, a missing shard or a missing part.";
@@ -28,6 +30,9 @@ pub struct Args {
     /// Write results.json, report.html and findings/ here
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
+    /// Results of earlier runs, for the history on the page
+    #[arg(long, value_name = "RESULTS", num_args = 1..)]
+    history: Vec<PathBuf>,
     /// Write the page here
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -74,6 +79,8 @@ impl Formats {
 /// Merges the results and shows them.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let parts: anyhow::Result<Vec<_>> = args.results.iter().map(|path| part(path)).collect();
+    let past: anyhow::Result<Vec<_>> = args.history.iter().map(|path| Ok(part(path)?.1)).collect();
+    let past = past?;
     let mut results = merge::merge(parts?)?;
     if let Some(out) = &args.out {
         results.findings.iter_mut().for_each(|row| bring(row, out));
@@ -84,19 +91,26 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         false => terminal::summary(&results, color()),
     };
     let _ = write!(stdout, "{shown}");
-    let page = args.html.as_deref().map(|path| write_html(&results, path));
-    let written = write(&results, args.out.as_deref(), &args.formats, args.require_gpu);
+    let history = History::of(&past.into_iter().chain([results.clone()]).collect::<Vec<_>>());
+    let page = args.html.as_deref().map(|path| write_html(&results, &history, path));
+    let written = write(&results, &history, args.out.as_deref(), &args.formats, args.require_gpu);
     let written = all_written(page) && written;
     Ok(status(&results, written, args.require_gpu))
 }
 
 /// Writes the report into the folder and what else was asked for, each whatever became of the others. What cannot be written is said with
 /// its path; then false.
-pub(super) fn write(results: &Results, out: Option<&Path>, formats: &Formats, require_gpu: bool) -> bool {
+pub(super) fn write(
+    results: &Results,
+    history: &History,
+    out: Option<&Path>,
+    formats: &Formats,
+    require_gpu: bool,
+) -> bool {
     let mut tried = Vec::new();
     if let Some(out) = out {
         tried.push(write_json(results, &out.join("results.json")));
-        tried.push(write_html(results, &out.join("report.html")));
+        tried.push(write_html(results, history, &out.join("report.html")));
     }
     tried.extend(formats.write(results, require_gpu));
     all_written(tried)

@@ -35,6 +35,7 @@ const HELP: &str = "Examples:
   cargo lockstep repro reports/out/findings/NAME.json
   cargo lockstep repro particles.recording/00002.wire
   cargo lockstep repro --generated replays:7:12
+  cargo lockstep repro case.json --json | jq .findings
 
 Exit status: 0 no difference, 1 a finding, 2 bad use, bad input or who the finding names was not asked. With --quiet turned
 round, as a reducer wants it: 0 the case still shows its finding, 1 it does not.";
@@ -53,6 +54,9 @@ pub struct Args {
     /// Say nothing; the status is 0 when the case still shows its finding and 1 when it does not, as a reducer wants it
     #[arg(long)]
     quiet: bool,
+    /// One JSON document: `shows`, `findings` by signature, `asked` (readers and engines) and the `text`
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
     #[command(flatten)]
     readers: Readers,
     /// The subject, as exec:COMMAND, in the place of `wire` and `mslmap`, as `run` takes it
@@ -62,7 +66,7 @@ pub struct Args {
 
 /// Who is asked first: `wire` and `mslmap`, or a program in their place.
 #[derive(Clone, Copy)]
-struct Subject<'a>(Option<&'a Outside>);
+pub(super) struct Subject<'a>(Option<&'a Outside>);
 
 impl<'a> Subject<'a> {
     fn name(self) -> &'a str {
@@ -111,8 +115,8 @@ fn origin(text: &str) -> Result<Origin, String> {
 
 /// What a case shows when it is run again.
 #[derive(Default)]
-struct Shown {
-    text: String,
+pub(super) struct Shown {
+    pub(super) text: String,
     /// Signatures of the differences; without one the case shows nothing.
     signatures: Vec<String>,
     /// Whether a line of the ledger applied.
@@ -124,6 +128,15 @@ struct Shown {
 }
 
 impl Shown {
+    fn json(&self, shows: Option<&str>) -> serde_json::Value {
+        serde_json::json!({
+            "shows": shows,
+            "findings": self.signatures,
+            "asked": self.asked,
+            "text": self.text,
+        })
+    }
+
     fn found(&mut self, found: Vec<Found>) {
         self.signatures.extend(found.into_iter().map(|found| found.signature));
     }
@@ -160,7 +173,11 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         };
         return Ok(if still { 0 } else { 1 });
     }
-    say::out(say::printable(&page(file.shows.as_deref(), &shown)).as_bytes())?;
+    let text = match args.json {
+        true => format!("{:#}\n", shown.json(file.shows.as_deref())),
+        false => say::printable(&page(file.shows.as_deref(), &shown)).into_owned(),
+    };
+    say::out(text.as_bytes())?;
     if let Some(signature) = file.signature.filter(|signature| !shown.could_show(signature)) {
         anyhow::bail!(
             "the case was kept for `{signature}`, and who is named there was not asked; add --reader 'exec:COMMAND'"
@@ -242,7 +259,7 @@ fn no_such_case(origin: &Origin, lanes: &[&str]) -> anyhow::Error {
 }
 
 /// The readers that are there; the subject is the first.
-fn readers(
+pub(super) fn readers(
     subject: Subject<'_>,
     parts: &setup::Parts,
     outside: &[Outside],
@@ -346,7 +363,7 @@ fn show_calls((subject, own): (&str, &CaseAnswers), (reference, answer): (&str, 
 }
 
 /// The stream as text, with the word that the subject refused marked.
-fn show_words(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
+pub(super) fn show_words(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
     let blob = match wire::Blob::parse(&case.blob) {
         Ok(blob) => blob,
         Err(refused) => {
@@ -404,7 +421,7 @@ fn row<'a>(text: &mut String, name: &str, cells: impl Iterator<Item = &'a str>) 
 }
 
 /// An answer, part by part.
-fn stream_words(answer: &StreamAnswer) -> Vec<(&'static str, String)> {
+pub(super) fn stream_words(answer: &StreamAnswer) -> Vec<(&'static str, String)> {
     let header = answer.blob.map_err(|reason| reason.to_string());
     let header = header.map_or_else(|reason| reason, |()| "accept".into());
     let number = |length: usize, noun: &str| count(length as u64, noun, &format!("{noun}s"));
@@ -529,7 +546,7 @@ fn show_pictures(
     }
 }
 
-fn show_layout(case: &LayoutCase, subject: Subject<'_>, kept_for: Option<&str>) -> Shown {
+pub(super) fn show_layout(case: &LayoutCase, subject: Subject<'_>, kept_for: Option<&str>) -> Shown {
     let mut shown = Shown::default();
     let own = subject.layouts().answer(case);
     let references: [Box<dyn LayoutReader>; 2] = [Box::new(SlotModel), Box::new(SlotUpstream::locked())];
@@ -594,7 +611,7 @@ fn show_ledger(reference: &str, hits: &Hits, shown: &mut Shown) {
 }
 
 /// The commands, and after each draw what stands in the slots of its pipeline's layout.
-fn show_bind(case: &BindCase) -> Shown {
+pub(super) fn show_bind(case: &BindCase) -> Shown {
     let mut shown = Shown::default();
     let (compared, played) = oracles::bind::check(case, &mut bind::native::Native::default());
     let parted = [(slot_upstream::NAME, compared.parted.as_slice())];

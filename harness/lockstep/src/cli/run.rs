@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::report::{self, Formats};
 use super::resume::{self, Keeper};
-use super::{color, recorded, stop_on_signals};
+use super::settings::{self, Settings};
+use super::{color, evidence, recorded, stop_on_signals};
 use crate::bind;
 use crate::campaign::{self, Budget, Cast, Maker, Part, Plan, Progress, epoch_seconds};
 use crate::generators::Lane;
@@ -24,8 +25,9 @@ use crate::readers::outside::{Outside, Readers};
 use crate::readers::slot_model::SlotModel;
 use crate::readers::slot_upstream::SlotUpstream;
 use crate::readers::{StreamReader, replay_js};
+use crate::report::history::History;
 use crate::report::results::{FindingRow, NotRun, Results};
-use crate::report::terminal;
+use crate::report::{figures, terminal};
 use crate::say;
 use crate::setup::{self, Missing, Parts};
 
@@ -39,6 +41,17 @@ const EXAMPLES: &str = "Examples:
   cargo lockstep run --reader 'exec:python3 reference/examples/reader.py'
   cargo lockstep run --recorded particles.recording
   cargo lockstep run --subject exec:./a-port-of-wire --until-finding
+  cargo lockstep run --quiet --json > results.json
+
+A file lockstep.toml at the repository's root, or --config FILE, holds defaults; the command line wins:
+  [run]
+  time = \"5m\"
+  workers = 4
+  gpu = [\"wgpu:noop\"]
+  require-gpu = false
+  reader = [\"exec:python3 reference/examples/reader.py\"]
+  out = \"reports/out\"
+  quiet = false
 
 Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.";
 
@@ -105,11 +118,41 @@ pub struct Args {
     #[arg(long)]
     #[serde(skip)]
     quiet: bool,
+    /// The results as JSON on standard output, in place of the summary (reports/results.schema.json)
+    #[arg(long)]
+    #[serde(skip)]
+    json: bool,
+    /// Defaults from this file instead of lockstep.toml at the repository's root
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    config: Option<PathBuf>,
 }
 
 /// Without `--time`.
 const TIME: Duration = Duration::from_secs(60);
 
+impl Args {
+    /// With what the file says where the command line says nothing. What has no use beside the options given is left out.
+    fn or(&self, file: settings::Run) -> Args {
+        let mut args = self.clone();
+        if args.cases.is_none() && !args.edges {
+            args.time = args.time.or(file.time);
+        }
+        if without_engines(&args).is_none() {
+            args.require_gpu |= file.require_gpu;
+            if args.gpu.is_empty() {
+                args.gpu = file.gpu;
+            }
+        }
+        args.workers = args.workers.or(file.workers);
+        args.readers = args.readers.or(file.reader);
+        args.out = args.out.or(file.out);
+        args.quiet |= file.quiet;
+        args
+    }
+}
+
+/// A span of time, as in 90s.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -135,7 +178,8 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 /// Each worker has a process of deno's and devices of its own; more than this is a slip of the finger that takes the machine down.
 const MAX_WORKERS: usize = 1024;
 
-fn workers(text: &str) -> Result<usize, String> {
+/// A number of threads.
+pub(super) fn workers(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| (1..=MAX_WORKERS).contains(number));
     number.ok_or_else(|| format!("a number from 1 to {MAX_WORKERS}"))
 }
@@ -160,6 +204,7 @@ impl Args {
             out: given.out.clone().or_else(|| Some(folder.to_owned())),
             formats: given.formats.clone(),
             quiet: given.quiet,
+            json: given.json,
             ..self
         }
     }
@@ -173,7 +218,7 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
             let (kept, from) = resume::take_up(given, folder, commit.as_deref())?;
             (kept.shown_as(given, folder), Some(from))
         }
-        None => (given.clone(), None),
+        None => (given.or(Settings::load(given.config.as_deref())?.run), None),
     };
     let args = &args;
     if let Some(option) = without_engines(args).filter(|_| args.require_gpu) {
@@ -241,6 +286,7 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
         Err(error) => say::error(format_args!("{error:#}; the report is without it")),
     }
     results.bench = super::bench::last(&parts.root);
+    evidence::gather(&mut results, &parts, &outside);
     let (written, status) = finish(&results, &out, args);
     if written && !results.interrupted {
         keeper.remove();
@@ -513,16 +559,39 @@ fn nothing_executes(args: &Args, parts: &Parts) -> Option<NotRun> {
     })
 }
 
-/// Prints the summary and writes the report. Whether all of it is written, and the exit status.
+/// Prints the summary, or the results as JSON, and writes the report. Whether all of it is written, and the exit status.
 fn finish(results: &Results, out: &std::path::Path, args: &Args) -> (bool, u8) {
     let mut stdout = std::io::stdout().lock();
     // The summary first: it is the one that a full disk cannot take away. A closed pipe is the reader's own choice.
-    let _ = write!(stdout, "{}", terminal::summary(results, color()));
-    let written = report::write(results, Some(out), &args.formats, args.require_gpu);
-    if written {
-        let _ = writeln!(stdout, "report: {}", out.join("report.html").display());
+    let _ = match args.json {
+        true => writeln!(stdout, "{}", serde_json::to_string_pretty(results).unwrap_or_default()),
+        false => write!(stdout, "{}", terminal::summary(results, color())),
+    };
+    let written = report::write(results, &History::default(), Some(out), &args.formats, args.require_gpu);
+    let place = format!("report: {}", out.join("report.html").display());
+    match args.json {
+        _ if !written => {}
+        false => drop(writeln!(stdout, "{place}")),
+        true if args.quiet => {}
+        true => say::line(place),
     }
     (written, report::status(results, written, args.require_gpu))
+}
+
+/// Cases of all kinds a second.
+fn rate(progress: &Progress) -> Option<String> {
+    let rate = figures::rate(progress.cases.values().sum(), progress.elapsed.as_secs_f64())?;
+    Some(format!("{rate} a second"))
+}
+
+/// The time that the rest of the budget takes at the rate so far; none at the start, when nothing is known.
+fn left(progress: &Progress) -> Option<String> {
+    let seconds = progress.elapsed.as_secs_f64() * (1.0 - progress.done) / progress.done;
+    let words = || match seconds.ceil() {
+        seconds if seconds < 120.0 => format!("{seconds} s left"),
+        seconds => format!("{} left", figures::span(seconds)),
+    };
+    (progress.done > 0.01).then(words)
 }
 
 /// Progress: a bar on a terminal, a line every few seconds elsewhere.
@@ -551,7 +620,9 @@ impl Show {
         let words = || {
             let cases = progress.cases.iter().map(|(lane, count)| format!("{lane} {count}"));
             let cases: Vec<String> = cases.collect();
-            format!("{}  findings {}", cases.join("  "), progress.findings)
+            let rest = [rate(progress), left(progress)].into_iter().flatten();
+            let words = rest.chain(cases).chain([format!("findings {}", progress.findings)]);
+            words.collect::<Vec<_>>().join("  ")
         };
         if let Some(bar) = &self.bar {
             bar.set_position((progress.done * 1000.0) as u64);

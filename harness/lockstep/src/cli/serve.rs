@@ -6,8 +6,15 @@ use super::CLEAN;
 use crate::readers::native::Native;
 use crate::readers::serve::serve;
 
+const EXAMPLES: &str = "Examples:
+  cargo lockstep run --edges --reader 'exec:target/release/lockstep serve native'   the program against itself
+
+A frame is a length in 4 bytes, little-endian, and as many bytes; reference/PROTOCOL.md has them all.
+Exit status: 0 the input ended, 2 bad use or a frame that is none.";
+
 /// `lockstep serve`'s arguments.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The reader that answers
     #[arg(value_enum)]

@@ -14,8 +14,17 @@ use super::{BAD, CLEAN, FOUND};
 use crate::say;
 use crate::setup::{Environment, Missing, Parts, chromium, deno_command, process, valgrind};
 
+const EXAMPLES: &str = "Examples:
+  cargo lockstep test                  everything; minutes
+  cargo lockstep test --list           the steps
+  cargo lockstep test --only clippy    one of them
+  cargo lockstep test --only setup     brings deno, Dawn and a Vulkan driver, and does nothing else
+
+Exit status: 0 all passed, 1 a step failed, 2 a part is missing and nothing else failed.";
+
 /// What the command line says.
 #[derive(Debug, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Run only this step; may be given again
     #[arg(long, value_name = "STEP")]

@@ -48,6 +48,14 @@ impl From<Outside> for String {
 }
 
 impl Readers {
+    /// These, or where there are none those.
+    pub fn or(self, those: Vec<Outside>) -> Readers {
+        match self.list.is_empty() {
+            true => Readers { list: those },
+            false => self,
+        }
+    }
+
     /// Starts each once, to learn its name. One that cannot be started is an error; one that starts and fails is a finding of the
     /// campaign's, so that it is none here.
     pub fn introduce(&self) -> anyhow::Result<Vec<Outside>> {

@@ -147,6 +147,11 @@ pub fn verdict(results: &Results) -> Verdict {
     Verdict { tone, headline, beside }
 }
 
+/// Whether the campaign was to run cases of one of these kinds: what it was not asked for is no gap.
+pub fn asked(results: &Results, kinds: &[&str]) -> bool {
+    results.lanes.iter().any(|lane| kinds.contains(&lane.name.as_str()))
+}
+
 /// Cases of all lanes.
 pub fn cases(results: &Results) -> u64 {
     results.lanes.iter().map(|lane| lane.cases).sum()

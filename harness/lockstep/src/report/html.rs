@@ -1,26 +1,37 @@
 //! The results as one HTML page that needs nothing else.
 
+mod past;
+mod throughput;
+
+use std::cmp::Reverse;
+
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, Output, State, UndefinedBehavior, Value};
 use serde_json::json;
 
-use super::figures::{Tone, by_count, cases, count, date, open_rules, percent, plain, rate, span, thousands, verdict};
-use super::results::{EngineRow, Grid, Results};
+use super::figures::{
+    Tone, asked, by_count, cases, count, date, open_rules, percent, plain, rate, span, thousands, verdict,
+};
+use super::history::History;
+use super::results::{EngineRow, Evidence, FindingRow, Grid, Lane, Results};
 
 const TEMPLATE: &str = include_str!("../../../../reports/report.html.jinja");
+const STYLE: &str = include_str!("../../../../reports/report.css");
+/// What the copy buttons do. The page's own rule names its hash, so that no other script runs in it.
+const SCRIPT: &str = include_str!("../../../../reports/report.js");
 /// The template's name. Its end is what turns escaping on.
 const NAME: &str = "report.html";
 
-/// The page. Every text in it is escaped.
+/// The page of a run, and what the runs before it came to; a history of fewer than two runs is not shown. Every text in it is escaped.
 ///
 /// # Panics
 ///
 /// Not by its input: the template takes any results.
-pub fn page(results: &Results) -> String {
+pub fn page(results: &Results, history: &History) -> String {
     environment()
         .get_template(NAME)
-        .and_then(|template| template.render(view(results)))
+        .and_then(|template| template.render(view(results, history)))
         .expect("the template takes any results")
 }
 
@@ -35,6 +46,8 @@ fn environment() -> Environment<'static> {
     env.add_filter("counted", |number: u64, one: String, many: String| {
         count(number, &one, &many)
     });
+    env.add_global("style", Value::from_safe_string(STYLE.trim().into()));
+    env.add_global("script", Value::from_safe_string(SCRIPT.trim().into()));
     env.add_template(NAME, TEMPLATE).expect("the template is well formed");
     env
 }
@@ -49,14 +62,19 @@ fn shown_plainly(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value)
 }
 
 /// The results, and what is worked out from them.
-fn view(results: &Results) -> Value {
+fn view(results: &Results, history: &History) -> Value {
     let verdict = verdict(results);
     let tone = match verdict.tone {
         Tone::Good => "good",
         Tone::Caution => "caution",
         Tone::Bad => "bad",
     };
-    let left_to_device = results.engines.iter().map(|engine| by_count(&engine.left_to_device));
+    let (replayed, idle): (Vec<_>, Vec<_>) = results.engines.iter().partition(|engine| engine.replays > 0);
+    let grids = &results.coverage.grids;
+    // A table of one column is a list: its names are long, and there are many.
+    let (lists, mut tables): (Vec<&Grid>, Vec<&Grid>) = grids.iter().partition(|grid| grid.columns.len() == 1);
+    // The widest has a row of the page to itself, and smaller ones stand side by side.
+    tables.sort_by_key(|grid| (grid.rows.len() == 1, Reverse(grid.columns.len())));
     Value::from(Serde(json!({
         "r": results,
         "tone": tone,
@@ -66,13 +84,57 @@ fn view(results: &Results) -> Value {
         "again": again(&results.command),
         "started": date(results.started),
         "tiles": tiles(results),
-        "rates": rates(results),
+        "lanes": lanes(results),
         "differ": results.comparisons.iter().map(|row| row.differ()).collect::<Vec<_>>(),
+        "findings": results.findings.iter().map(finding).collect::<Vec<_>>(),
         "msl_refused": by_count(&results.msl.refused),
         "open": open_rules(&results.engines),
-        "left_to_device": left_to_device.collect::<Vec<_>>(),
-        "grids": results.coverage.grids.iter().map(grid).collect::<Vec<_>>(),
+        "engines": replayed.into_iter().map(engine).collect::<Vec<_>>(),
+        "idle": idle,
+        "asked": {
+            "gpu": asked(results, &["replays"]),
+            "slots": asked(results, &["layouts", "binds"]),
+            "shaders": asked(results, &["shaders"]),
+        },
+        "grids": tables.into_iter().map(grid).collect::<Vec<_>>(),
+        "lists": lists.into_iter().map(grid).collect::<Vec<_>>(),
+        "bench": results.bench.as_ref().map(throughput::view),
+        "past": past::view(history),
     })))
+}
+
+/// An engine, with what it refused by rule, the most frequent first.
+fn engine(engine: &EngineRow) -> serde_json::Value {
+    json!({ "row": engine, "left_to_device": by_count(&engine.left_to_device) })
+}
+
+/// A finding, with its evidence line by line.
+fn finding(finding: &FindingRow) -> serde_json::Value {
+    json!({ "row": finding, "evidence": finding.evidence.as_ref().map(evidence) })
+}
+
+/// The case's lines as (whether it is marked, text), and the parts whose answers differ as (part, answers, whether they differ).
+fn evidence(evidence: &Evidence) -> serde_json::Value {
+    let lines = evidence.text.lines();
+    let lines = lines.map(|line| (line.starts_with('>') || line.ends_with("<-"), line));
+    let answers = evidence.answers.iter().map(|row| {
+        let differ = row.says.windows(2).any(|pair| pair[0] != pair[1]);
+        (&row.part, &row.says, differ)
+    });
+    json!({
+        "lines": lines.collect::<Vec<_>>(),
+        "readers": evidence.readers,
+        "answers": answers.collect::<Vec<_>>(),
+    })
+}
+
+/// Each kind of case, its rate, and the length of its bar in percent of the fastest.
+fn lanes(results: &Results) -> Vec<(&Lane, Option<String>, f64)> {
+    let most = results.lanes.iter().map(|lane| lane.cases).max().unwrap_or(0).max(1);
+    let share = |cases: u64| 100.0 * cases as f64 / most as f64;
+    let rows = results.lanes.iter();
+    rows.map(|lane| (lane, rate(lane.cases, results.seconds), share(lane.cases)))
+        .collect()
 }
 
 /// What the run's command makes when it is run again.
@@ -83,54 +145,62 @@ fn again(command: &str) -> &'static str {
     }
 }
 
-/// The key numbers: (name, number, what is beside it).
+/// The key numbers of what was asked for: (name, number, what is beside it).
 fn tiles(results: &Results) -> Vec<(&str, String, String)> {
     let engines = |number: fn(&EngineRow) -> u64| results.engines.iter().map(number).sum::<u64>();
     let compared = results.comparisons.iter().map(|row| row.compared).sum();
     let differ: u64 = results.comparisons.iter().map(|row| row.differ()).sum();
     let (reached, possible) = results.coverage.grids.iter().fold((0, 0), |(reached, possible), grid| {
-        (reached + grid.reached(), possible + grid.possible())
+        (reached + grid.reached() as u64, possible + grid.possible() as u64)
     });
+    let (gpu, shaders) = (asked(results, &["replays"]), asked(results, &["shaders"]));
     let rate = rate(cases(results), results.seconds).map_or(String::new(), |rate| format!("{rate} a second"));
-    vec![
-        ("cases", thousands(cases(results)), rate),
+    let replayed = count(results.engines.len() as u64, "engine", "engines");
+    let translated = count(results.msl.translated, "entry point", "entry points");
+    let number = |name, number, beside| (name, thousands(number), beside);
+    let tiles = [
+        (true, number("cases", cases(results), rate)),
         (
-            "answers compared",
-            thousands(compared),
-            format!("{} differ", thousands(differ)),
+            compared > 0,
+            number("answers compared", compared, format!("{} differ", thousands(differ))),
         ),
         (
-            "MSL arguments checked",
-            thousands(results.msl.arguments),
-            format!("in {}", count(results.msl.translated, "entry point", "entry points")),
+            shaders,
+            number(
+                "MSL arguments checked",
+                results.msl.arguments,
+                format!("in {translated}"),
+            ),
         ),
         (
-            "streams replayed",
-            thousands(engines(|engine| engine.replays)),
-            format!("on {}", count(results.engines.len() as u64, "engine", "engines")),
+            gpu,
+            number(
+                "streams replayed",
+                engines(|engine| engine.replays),
+                format!("on {replayed}"),
+            ),
         ),
         (
-            "bytes compared",
-            thousands(engines(|engine| engine.bytes_compared)),
-            "with the shadow model".to_owned(),
+            gpu,
+            number(
+                "bytes compared",
+                engines(|engine| engine.bytes_compared),
+                "with the shadow model".into(),
+            ),
         ),
         (
-            "coverage",
-            if possible == 0 {
-                "–".to_owned()
-            } else {
-                percent(reached as u64, possible as u64)
-            },
-            format!("{} of {}", thousands(reached as u64), thousands(possible as u64)),
+            possible > 0,
+            (
+                "coverage",
+                percent(reached, possible),
+                format!("{} of {}", thousands(reached), thousands(possible)),
+            ),
         ),
-    ]
-}
-
-fn rates(results: &Results) -> Vec<Option<String>> {
-    results
-        .lanes
-        .iter()
-        .map(|lane| rate(lane.cases, results.seconds))
+    ];
+    tiles
+        .into_iter()
+        .filter(|(shown, _)| *shown)
+        .map(|(_, tile)| tile)
         .collect()
 }
 

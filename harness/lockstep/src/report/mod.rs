@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod figures;
+pub mod history;
 pub mod html;
 pub mod junit;
 pub mod markdown;
@@ -16,6 +17,7 @@ use anyhow::{Context as _, anyhow, ensure};
 use serde_json::Value;
 
 use crate::{files, input};
+use history::History;
 use results::{RESULTS_FORMAT, Results};
 
 /// The longest file of results that is read, in bytes.
@@ -32,13 +34,13 @@ pub fn write_json(results: &Results, path: &Path) -> anyhow::Result<()> {
     files::write(path, &(json + "\n"))
 }
 
-/// Writes the results as one HTML page, at once.
+/// Writes the results as one HTML page, with what runs before it came to, at once.
 ///
 /// # Errors
 ///
 /// It cannot be written. One line that names the path.
-pub fn write_html(results: &Results, path: &Path) -> anyhow::Result<()> {
-    files::write(path, &html::page(results))
+pub fn write_html(results: &Results, history: &History, path: &Path) -> anyhow::Result<()> {
+    files::write(path, &html::page(results, history))
 }
 
 /// Reads what [`write_json`] wrote.

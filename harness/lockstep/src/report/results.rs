@@ -400,6 +400,29 @@ pub struct FindingRow {
     pub at: f64,
     /// How often it was seen.
     pub seen: u64,
+    /// What the case shows when it is run again; of the first findings of a campaign.
+    pub evidence: Option<Evidence>,
+}
+
+/// A case and what readers answer to it, as `lockstep repro` shows them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The case as text. A line that begins with `>` is what was refused, or where the readers part; one that ends with
+    /// `<-` is the word in it.
+    pub text: String,
+    /// The readers that were asked, the one under test first; none where the text holds their answers.
+    pub readers: Vec<String>,
+    /// Their answers, part by part.
+    pub answers: Vec<Answers>,
+}
+
+/// What each reader says of a part.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answers {
+    /// Such as `decode`.
+    pub part: String,
+    /// In the order of the readers.
+    pub says: Vec<String>,
 }
 
 /// Of findings, how often they were seen after the first time.

@@ -3,7 +3,7 @@
 use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
 
 use super::figures::{
-    Tone, by_count, by_name, cases, count, open_rules, percent, plain, rate, span, thousands, verdict,
+    Tone, asked, by_count, by_name, cases, count, open_rules, percent, plain, rate, span, thousands, verdict,
 };
 use super::results::{
     Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Open, RecordedRow, RecordingRow, Results,
@@ -64,14 +64,23 @@ pub fn summary(results: &Results, color: bool) -> String {
     let paint = Paint(color);
     let mut out = vec![head(results, paint)];
     section(&mut out, paint, "Cases", lanes(results, paint));
-    section(&mut out, paint, "Comparisons", comparisons(&results.comparisons, paint));
-    if results.recordings.is_empty() {
-        section(&mut out, paint, "Ledger", ledger(&results.ledger, paint));
-        section(&mut out, paint, "MSL", msl(results, paint));
-        section(&mut out, paint, "GPU", gpu(&results.engines, paint));
-        section(&mut out, paint, "Strict check", strict(&results.engines, paint));
-        section(&mut out, paint, "Coverage", coverage(&results.coverage.grids, paint));
-    }
+    // A part that was not asked for is not printed as empty.
+    let part = |asked: bool, lines: Vec<String>| if asked { lines } else { Vec::new() };
+    let any = !results.lanes.is_empty();
+    let compared = part(any, comparisons(&results.comparisons, paint));
+    section(&mut out, paint, "Comparisons", compared);
+    let slots = part(asked(results, &["layouts", "binds"]), ledger(&results.ledger, paint));
+    section(&mut out, paint, "Ledger", slots);
+    let shaders = part(asked(results, &["shaders"]), msl(results, paint));
+    section(&mut out, paint, "MSL", shaders);
+    let replays = part(asked(results, &["replays"]), gpu(&results.engines, paint));
+    section(&mut out, paint, "GPU", replays);
+    section(&mut out, paint, "Strict check", strict(&results.engines, paint));
+    let covered = part(
+        any && results.recordings.is_empty(),
+        coverage(&results.coverage.grids, paint),
+    );
+    section(&mut out, paint, "Coverage", covered);
     for row in &results.recordings {
         section(
             &mut out,

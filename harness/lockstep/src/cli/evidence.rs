@@ -1,0 +1,113 @@
+//! What the cases of a report's findings show, gathered when the campaign has ended.
+
+use std::path::Path;
+
+use super::repro::{readers, show_bind, show_layout, show_words, stream_words};
+use crate::case::{Case, StreamCase};
+use crate::findings::read_case;
+use crate::readers::outside::Outside;
+use crate::readers::{StreamReader, ask};
+use crate::report::figures::count;
+use crate::report::results::{Answers, Evidence, Results};
+use crate::setup::Parts;
+
+/// So many findings of a report show their case. The command of each shows it too.
+const SHOWN: usize = 20;
+/// So many lines of a case's text are shown, of a longer one those around the first that is marked.
+const LINES: usize = 200;
+
+/// Adds to the first findings what their cases show.
+pub fn gather(results: &mut Results, parts: &Parts, outside: &[Outside]) {
+    if results.findings.is_empty() {
+        return;
+    }
+    let mut readers = readers(parts, outside, &mut String::new());
+    for finding in results.findings.iter_mut().take(SHOWN) {
+        finding.evidence = evidence(Path::new(&finding.file), &mut readers);
+    }
+}
+
+/// None of a case that was not written. A reader that fails over a case is not asked again: it may take its deadline each time.
+fn evidence(file: &Path, readers: &mut Vec<Box<dyn StreamReader>>) -> Option<Evidence> {
+    let file = read_case(file).ok()?;
+    let mut evidence = match file.case {
+        Case::Stream(case) => of_stream(&case, readers),
+        Case::Layout(case) => Evidence {
+            text: show_layout(&case, file.signature.as_deref()).text,
+            ..Evidence::default()
+        },
+        Case::Bind(case) => Evidence {
+            text: show_bind(&case).text,
+            ..Evidence::default()
+        },
+    };
+    evidence.text = around_the_mark(evidence.text.trim_end());
+    Some(evidence)
+}
+
+fn of_stream(case: &StreamCase, readers: &mut Vec<Box<dyn StreamReader>>) -> Evidence {
+    let mut shown = Evidence::default();
+    readers.retain_mut(|reader| {
+        let answer = ask::case(reader.as_mut(), case, None);
+        if let Ok(Some(answer)) = answer.as_ref().map(|answers| &answers.stream) {
+            // The first is the one under test.
+            if shown.readers.is_empty() {
+                show_words(case, answer, &mut shown.text);
+            }
+            add(&mut shown, reader.name(), stream_words(answer));
+        }
+        answer.is_ok()
+    });
+    shown
+}
+
+/// Adds a reader's column.
+fn add(shown: &mut Evidence, reader: &str, parts: Vec<(&'static str, String)>) {
+    shown.readers.push(reader.to_owned());
+    for (at, (part, says)) in parts.into_iter().enumerate() {
+        if shown.answers.len() <= at {
+            shown.answers.push(Answers {
+                part: part.to_owned(),
+                says: Vec::new(),
+            });
+        }
+        shown.answers[at].says.push(says);
+    }
+}
+
+fn around_the_mark(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    if lines.len() <= LINES {
+        return text.to_owned();
+    }
+    let mark = lines.iter().position(|line| line.starts_with('>')).unwrap_or(0);
+    let start = mark.saturating_sub(LINES / 2).min(lines.len() - LINES);
+    let rest = lines.len() - start - LINES;
+    let left_out =
+        |number: usize| (number > 0).then(|| format!("… {} left out", count(number as u64, "line", "lines")));
+    let shown = lines[start..start + LINES].iter().map(|line| (*line).to_owned());
+    let lines: Vec<String> = left_out(start).into_iter().chain(shown).chain(left_out(rest)).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_text_what_is_around_the_mark_is_shown() {
+        let text = |marked: usize| {
+            let line = |at: usize| format!("{}{at}", if at == marked { '>' } else { ' ' });
+            (0..1000).map(line).collect::<Vec<_>>().join("\n")
+        };
+        let shown = around_the_mark(&text(500));
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!((lines[0], lines[1]), ("… 400 lines left out", " 400"));
+        assert_eq!(
+            (lines[101], lines[200], lines[201]),
+            (">500", " 599", "… 400 lines left out")
+        );
+        assert!(around_the_mark(&text(999)).ends_with("\n>999"));
+        assert_eq!(around_the_mark("> a\nb"), "> a\nb");
+    }
+}
