@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::repro::{readers, show_bind, show_layout, show_words, stream_words};
+use super::repro::{Subject, readers, show_bind, show_layout, show_words, stream_words};
 use crate::case::{Case, StreamCase};
 use crate::findings::read_case;
 use crate::readers::outside::Outside;
@@ -17,23 +17,23 @@ const SHOWN: usize = 20;
 const LINES: usize = 200;
 
 /// Adds to the first findings what their cases show.
-pub fn gather(results: &mut Results, parts: &Parts, outside: &[Outside]) {
+pub fn gather(results: &mut Results, parts: &Parts, subject: Subject<'_>, outside: &[Outside]) {
     if results.findings.is_empty() {
         return;
     }
-    let mut readers = readers(parts, outside, &mut String::new());
+    let mut readers = readers(subject, parts, outside, &mut String::new());
     for finding in results.findings.iter_mut().take(SHOWN) {
-        finding.evidence = evidence(Path::new(&finding.file), &mut readers);
+        finding.evidence = evidence(Path::new(&finding.file), subject, &mut readers);
     }
 }
 
 /// None of a case that was not written. A reader that fails over a case is not asked again: it may take its deadline each time.
-fn evidence(file: &Path, readers: &mut Vec<Box<dyn StreamReader>>) -> Option<Evidence> {
+fn evidence(file: &Path, subject: Subject<'_>, readers: &mut Vec<Box<dyn StreamReader>>) -> Option<Evidence> {
     let file = read_case(file).ok()?;
     let mut evidence = match file.case {
         Case::Stream(case) => of_stream(&case, readers),
         Case::Layout(case) => Evidence {
-            text: show_layout(&case, file.signature.as_deref()).text,
+            text: show_layout(&case, subject, file.signature.as_deref()).text,
             ..Evidence::default()
         },
         Case::Bind(case) => Evidence {

@@ -66,7 +66,7 @@ pub struct Args {
 
 /// Who is asked first: `wire` and `mslmap`, or a program in their place.
 #[derive(Clone, Copy)]
-pub(super) struct Subject<'a>(Option<&'a Outside>);
+pub(super) struct Subject<'a>(pub(super) Option<&'a Outside>);
 
 impl<'a> Subject<'a> {
     fn name(self) -> &'a str {

@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
 use super::report::{self, Formats};
+use super::repro::Subject;
 use super::resume::{self, Keeper};
 use super::settings::{self, Settings};
 use super::{color, evidence, recorded, stop_on_signals};
@@ -286,7 +287,7 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
         Err(error) => say::error(format_args!("{error:#}; the report is without it")),
     }
     results.bench = super::bench::last(&parts.root);
-    evidence::gather(&mut results, &parts, &outside);
+    evidence::gather(&mut results, &parts, Subject(args.subject.as_ref()), &outside);
     let (written, status) = finish(&results, &out, args);
     if written && !results.interrupted {
         keeper.remove();
