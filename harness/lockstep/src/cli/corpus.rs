@@ -153,8 +153,9 @@ fn check(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         // A file that is none costs no set-up.
         let checked = match path.is_dir() {
-            true => Recording::open(path)
-                .map(|recording| judge.get_or_insert_with(self::judge).check_recording(&recording)),
+            true => {
+                Recording::open(path).map(|recording| judge.get_or_insert_with(self::judge).check_recording(&recording))
+            }
             false => read_case(path).and_then(|_| judge.get_or_insert_with(self::judge).check_file(path)),
         };
         let wrong = match checked {

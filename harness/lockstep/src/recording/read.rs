@@ -149,7 +149,9 @@ fn archived(path: &Path) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
         }
         ensure!(kind.is_file(), "`{name}` in it is no plain file");
         let name = name.strip_prefix("./").unwrap_or(&name);
-        let (in_folder, file) = name.rsplit_once('/').map_or(("", name), |(folder, file)| (folder, file));
+        let (in_folder, file) = name
+            .rsplit_once('/')
+            .map_or(("", name), |(folder, file)| (folder, file));
         let absolute_or_up = name.starts_with('/') || name.split('/').any(|part| part == "..");
         ensure!(!absolute_or_up, "`{name}` in it leads out of it");
         ensure!(
