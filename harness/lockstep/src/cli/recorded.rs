@@ -10,6 +10,7 @@ use crate::oracles::{Outcome, Verdict};
 use crate::readers::StreamReader;
 use crate::recording::Recording;
 use crate::recording::replay::{self, Found};
+use crate::report::figures::count as count_of;
 use crate::report::results::{Comparison, Coverage, FindingRow, Lane, Msl, NotRun, RESULTS_FORMAT, Results, Shards};
 use crate::say;
 
@@ -42,8 +43,8 @@ pub(super) fn replay(recordings: &[Recording], mut cast: Cast, out: &Path, quiet
         let folder = recording.folder.display();
         if !quiet {
             say::line(format_args!(
-                "{folder}: {} streams of {}",
-                recording.streams.len(),
+                "{folder}: {} of {}",
+                count_of(recording.streams.len() as u64, "stream", "streams"),
                 recording.program()
             ));
         }

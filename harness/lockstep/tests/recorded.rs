@@ -1,0 +1,480 @@
+//! Recordings of programs: made by `lockstep record`, replayed by `lockstep run --recorded`; what of them is refused, and what is found.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::Duration;
+
+use assert_cmd::Command;
+use lockstep::recording::Recording;
+use lockstep::report::results::{RecordedRow, RecordingRow, Results};
+use lockstep::text;
+use rstest::rstest;
+use tempfile::TempDir;
+
+fn lockstep(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::cargo_bin("lockstep").expect("the program");
+    command.current_dir(folder).timeout(Duration::from_secs(300));
+    command.args(args).output().expect("it runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What it prints, both streams.
+fn said(output: &Output) -> String {
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+const PARTICLES: &str = include_str!("recorded/particles.js");
+
+/// A folder with the program `particles.js`, recorded with these arguments of `record`.
+fn recorded(args: &[&str]) -> (TempDir, Output) {
+    let folder = folder();
+    fs::write(folder.path().join("particles.js"), PARTICLES).expect("written");
+    let output = lockstep(folder.path(), &[&["record", "particles.js"], args].concat());
+    (folder, output)
+}
+
+/// Replays `particles.recording` in the folder.
+fn replayed(folder: &Path, args: &[&str]) -> (Output, Results) {
+    let recording = ["run", "--recorded", "particles.recording", "--quiet", "--out", "out"];
+    let output = lockstep(folder, &[&recording, args].concat());
+    let results = fs::read_to_string(folder.join("out/results.json")).unwrap_or_else(|_| panic!("{}", said(&output)));
+    (output, serde_json::from_str(&results).expect("results.json"))
+}
+
+fn engine<'a>(row: &'a RecordingRow, name: &str) -> &'a RecordedRow {
+    let named = row.engines.iter().find(|row| row.engine.starts_with(name));
+    named.unwrap_or_else(|| panic!("no {name} among {:?}", row.engines))
+}
+
+/// The columns are those of docs/recording.md.
+#[rstest]
+#[case("tfjs.js", [2, 61, 254, 18984, 1576], &[])]
+#[case("typegpu.js", [6, 40, 123, 1632, 1536], &[])]
+#[case("three.js", [11, 133, 772, 8028, 32768], &[("GPUCommandEncoder.copyTextureToBuffer", 2)])]
+#[case("luma.js", [4, 39, 235, 1112, 16384], &[
+    ("GPUCommandEncoder.copyTextureToBuffer", 1),
+    ("GPURenderPassEncoder.popDebugGroup", 6),
+    ("GPURenderPassEncoder.pushDebugGroup", 6),
+    // luma.gl's own members; WebGPU has none of these names.
+    ("createSampler._isHandleBorrowed", 1),
+    ("createSampler.id", 1),
+    ("createSampler.type", 1),
+])]
+fn a_program_from_npm_replays_with_equal_results(
+    #[case] program: &str,
+    #[case] counts: [u64; 5],
+    #[case] not_carried: &[(&str, u64)],
+) {
+    let folder = folder();
+    let path = root().join("reference/programs").join(program).display().to_string();
+    let output = lockstep(folder.path(), &["record", &path, "--out", "particles.recording"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).expect("the program's JSON alone");
+    assert!(!printed.is_null());
+    let (output, results) = replayed(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!((&results.findings, &results.not_run), (&Vec::new(), &Vec::new()));
+    let [row] = &results.recordings[..] else {
+        panic!("{:?}", results.recordings)
+    };
+    assert_eq!(
+        [row.submits, row.commands, row.words, row.data, row.read],
+        counts,
+        "{program}"
+    );
+    let due: BTreeMap<String, u64> = not_carried
+        .iter()
+        .map(|&(name, count)| (name.to_owned(), count))
+        .collect();
+    assert_eq!((&row.not_carried, row.refused), (&due, 0));
+    // The driver that recorded reads the same bytes; Dawn without one validates every call.
+    for (name, executes, compared) in [
+        ("wgpu:vulkan", true, row.read),
+        ("wgpu:noop", false, 0),
+        ("deno", true, row.read),
+        ("dawn", false, 0),
+    ] {
+        let replayed = engine(row, name);
+        assert_eq!(
+            (replayed.streams, replayed.commands),
+            (row.streams, row.commands),
+            "{name}"
+        );
+        assert_eq!(
+            (&replayed.refused, &replayed.differences),
+            (&Vec::new(), &Vec::new()),
+            "{name}"
+        );
+        assert_eq!((&replayed.ended, replayed.executes), (&None, executes), "{name}");
+        assert_eq!(
+            (replayed.same_driver, replayed.compared),
+            (executes, compared),
+            "{name}"
+        );
+    }
+    let compared = |aspect: &str| {
+        let rows = results.comparisons.iter().filter(|row| row.aspect == aspect);
+        rows.map(|row| (row.reference.as_str(), row.both_accept))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(compared("decode"), [("replay-js", row.streams)]);
+    assert_eq!(compared("calls"), [("replay-js", row.streams)]);
+}
+
+/// Every command that the page shows, in its order.
+#[test]
+fn the_commands_of_the_page_do_what_it_says() {
+    let folder = folder();
+    fs::write(folder.path().join("particles.js"), PARTICLES).expect("written");
+    let page = fs::read_to_string(root().join("docs/recording.md")).expect("the page");
+    let reader = root().join("reference/examples/reader.py");
+    let commands: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("    cargo lockstep "))
+        .collect();
+    assert_eq!(commands.len(), 8, "{commands:?}");
+    for command in commands {
+        if command.contains("page.tar") {
+            archive(
+                &root().join("corpus/recordings/browser"),
+                &folder.path().join("page.tar"),
+            );
+        }
+        let quoted = command.split('\'').enumerate();
+        let words = quoted.flat_map(|(at, part)| match at % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.replace("reference/examples/reader.py", &reader.display().to_string())],
+        });
+        let mut words: Vec<String> = words.collect();
+        if words[0] == "run" {
+            words.extend(["--out", "out"].map(str::to_owned));
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let output = lockstep(folder.path(), &words);
+        assert_eq!(output.status.code(), Some(0), "{command}\n{}", said(&output));
+    }
+    let frames = Recording::open(&folder.path().join("frames")).expect("a recording");
+    assert_eq!(
+        (frames.manifest.counts.read, frames.program().as_str()),
+        (36, "particles.js --count 9")
+    );
+}
+
+fn archive(recording: &Path, to: &Path) {
+    let mut archive = tar::Builder::new(fs::File::create(to).expect("made"));
+    archive.append_dir_all("recording-page", recording).expect("packed");
+    archive.finish().expect("packed");
+}
+
+#[test]
+fn a_program_keeps_its_output_its_status_and_its_packages() {
+    let folder = folder();
+    let package = folder.path().join("node_modules/places");
+    fs::create_dir_all(&package).expect("made");
+    let about = r#"{ "name": "places", "version": "1.0.0", "type": "module", "exports": "./index.js" }"#;
+    fs::write(package.join("package.json"), about).expect("written");
+    fs::write(
+        package.join("index.js"),
+        "export const places = [\"north\", \"south\"];\n",
+    )
+    .expect("written");
+    let program = "import { places } from \"places\";\nconsole.log(places.join(\" \"), ...Deno.args);\nDeno.exit(7);\n";
+    fs::write(folder.path().join("bare.js"), program).expect("written");
+    let output = lockstep(folder.path(), &["record", "bare.js", "--", "east", "--out"]);
+    assert_eq!(
+        (text(&output.stdout), output.status.code()),
+        ("north south east --out\n".into(), Some(7)),
+        "{}",
+        said(&output)
+    );
+    // It made no device.
+    let recording = Recording::open(&folder.path().join("bare.recording")).expect("a recording");
+    assert_eq!((recording.manifest.device, recording.streams.len()), (None, 0));
+}
+
+#[test]
+fn a_program_that_fails_leaves_what_it_did() {
+    let (folder, output) = recorded(&["--", "--fail"]);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let due = [
+        "as it was told",
+        "particles.js failed with exit status: 1; particles.recording holds what it did until then",
+    ];
+    due.iter().for_each(|due| assert!(stderr.contains(due), "{stderr}"));
+    let recording = Recording::open(&folder.path().join("particles.recording")).expect("a recording");
+    assert_eq!(
+        (recording.manifest.counts.submits, recording.manifest.counts.read),
+        (1, 0)
+    );
+}
+
+#[test]
+fn nothing_but_a_recording_is_replaced() {
+    let folder = folder();
+    let output = lockstep(folder.path(), &["record", "particles.js"]);
+    assert_eq!(
+        (text(&output.stderr).as_str(), output.status.code()),
+        ("lockstep: particles.js: no such file\n", Some(2))
+    );
+    fs::write(folder.path().join("particles.js"), PARTICLES).expect("written");
+    let output = lockstep(folder.path(), &["record", "particles.js", "--out", "."]);
+    let due = "lockstep: .: it holds `particles.js`, which is no part of a recording; give another --out\n";
+    assert_eq!((text(&output.stderr).as_str(), output.status.code()), (due, Some(2)));
+    assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 1);
+}
+
+#[test]
+fn a_byte_that_the_program_read_otherwise_is_found() {
+    let (folder, output) = recorded(&[]);
+    assert_eq!(
+        (text(&output.stdout).as_str(), output.status.code()),
+        ("100 101 102 103\n", Some(0)),
+        "{}",
+        said(&output)
+    );
+    let reads = folder.path().join("particles.recording/00000.read");
+    let mut bytes = fs::read(&reads).expect("what it read");
+    assert_eq!(bytes[4..8], [101, 0, 0, 0]);
+    bytes[5] = 1;
+    fs::write(&reads, bytes).expect("written");
+    let (output, results) = replayed(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let mut found: Vec<&str> = results.findings.iter().map(|row| row.signature.as_str()).collect();
+    found.sort_unstable();
+    let wgpu = engine(&results.recordings[0], "wgpu:vulkan").engine.clone();
+    let due = [
+        "recorded: other bytes on deno".to_owned(),
+        format!("recorded: other bytes on {wgpu}"),
+    ];
+    assert_eq!(found, due);
+    let of_wgpu = results
+        .findings
+        .iter()
+        .find(|row| row.signature == due[1])
+        .expect("found");
+    let place = "from byte 5: 0 and not 1";
+    assert!(
+        of_wgpu.summary.contains("00000.wire: buffer ") && of_wgpu.summary.ends_with(place),
+        "{}",
+        of_wgpu.summary
+    );
+    assert_eq!(of_wgpu.repro, "cargo lockstep run --recorded particles.recording");
+}
+
+#[test]
+fn a_range_past_a_buffer_is_found_and_goes_no_further() {
+    let (folder, _) = recorded(&[]);
+    let path = folder.path().join("particles.recording/00000.wire");
+    let bytes = fs::read(&path).expect("the blob");
+    let stream = text::write(&wire::Blob::parse(&bytes).expect("a blob"));
+    let copies: Vec<&str> = stream
+        .lines()
+        .filter(|line| line.contains("CopyBufferToBuffer"))
+        .collect();
+    assert!(copies.len() == 1 && copies[0].contains("size=16"), "{stream}");
+    let spoiled = stream.replace(copies[0], &copies[0].replace("size=16", "size=20"));
+    fs::write(&path, text::read(&spoiled).expect("a stream")).expect("written");
+    let (output, results) = replayed(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let [found] = &results.findings[..] else {
+        panic!("{:#?}", results.findings)
+    };
+    assert_eq!(
+        found.signature,
+        "recorded: reader native refuses what a program did: ranges out-of-range CopyBufferToBuffer"
+    );
+    let row = &results.recordings[0];
+    assert_eq!((row.refused, engine(row, "wgpu:vulkan").compared), (1, 0));
+    let again = lockstep(folder.path(), &["repro", &found.file]);
+    assert!(said(&again).contains("CopyBufferToBuffer"), "{}", said(&again));
+}
+
+/// A copy of a recording in a folder of its own.
+fn copied() -> TempDir {
+    let folder = folder();
+    let to = folder.path().join("particles.recording");
+    fs::create_dir(&to).expect("made");
+    for file in fs::read_dir(root().join("corpus/recordings/upload-heavy")).expect("there") {
+        let file = file.expect("a file");
+        fs::copy(file.path(), to.join(file.file_name())).expect("copied");
+    }
+    folder
+}
+
+/// The one line about what stands there.
+fn refused(folder: &Path, recording: &str) -> String {
+    let output = lockstep(folder, &["run", "--recorded", recording, "--out", "out"]);
+    let stderr = text(&output.stderr);
+    assert_eq!(
+        (output.status.code(), stderr.lines().count()),
+        (Some(2), 1),
+        "{}",
+        said(&output)
+    );
+    stderr
+}
+
+#[rstest]
+#[case(
+    "recording.json",
+    "\"recording\": 1",
+    "\"recording\": 2",
+    "recording.json: recording: version 2, and this program reads 1; "
+)]
+#[case(
+    "recording.json",
+    "\"wire\": 4",
+    "\"wire\": 3",
+    "recording.json: wire: version 3, and this program reads 4; "
+)]
+#[case(
+    "recording.json",
+    "\"wire\": 4",
+    "\"wire\": \"4\"",
+    "recording.json: wire: invalid type: string \"4\", expected u32"
+)]
+#[case(
+    "recording.json",
+    "\"program\"",
+    "\"programme\"",
+    "recording.json: programme: unknown field `programme`"
+)]
+#[case(
+    "recording.json",
+    "\"00003.wire\"",
+    "\"../00003.wire\"",
+    "streams[3].blob: `../00003.wire` names no file of the folder itself; "
+)]
+#[case(
+    "recording.json",
+    "\"00003.wire\"",
+    "\"/etc/passwd\"",
+    "streams[3].blob: `/etc/passwd` names no file of the folder itself; "
+)]
+#[case(
+    "recording.json",
+    "\"00003.wire\"",
+    "\"00002.wire\"",
+    "streams[3].blob: `00002.wire` is named twice; "
+)]
+#[case(
+    "recording.json",
+    "\"00003.wire\"",
+    "\"x.wire\"",
+    "x.wire: streams[3].blob of recording.json names it; "
+)]
+#[case(
+    "recording.json",
+    "\"window\": 16384",
+    "\"window\": 67108868",
+    "window: 67108868 bytes; a window has at most 67108864; "
+)]
+#[case(
+    "recording.json",
+    "\"window\": 16384",
+    "\"window\": 16380",
+    "reads: 16384 bytes, and the window has 16380; "
+)]
+#[case(
+    "recording.json",
+    "\"words\": 1067",
+    "\"words\": 1066",
+    "counts.words: 1066, and the files hold 1067; "
+)]
+#[case(
+    "recording.json",
+    "\"objects\": 31",
+    "\"objects\": 30",
+    "counts.objects: 30, and the files hold 31; "
+)]
+#[case(
+    "recording.json",
+    "\"copyTextureToBuffer\",",
+    "\"resolveQuerySet\",",
+    "copies[0].method: unknown variant `resolveQuerySet`"
+)]
+#[case("recording.json", "{", "[", "recording.json: ")]
+#[case(
+    "objects.json",
+    "\"id\": 2,",
+    "\"id\": 1,",
+    "objects.json: [1].id: an earlier row has the id 1 too; "
+)]
+#[case(
+    "objects.json",
+    "\"id\": 1,",
+    "\"id\": 0,",
+    "objects.json: [0].id: 0 is no object's id; "
+)]
+#[case(
+    "objects.json",
+    "\"refs\": []",
+    "\"refs\": [9]",
+    "objects.json: [0].refs: no earlier row has the id 9; "
+)]
+#[case("objects.json", "\"sampler\"", "\"sample\"", "objects.json: [0].kind: ")]
+fn a_broken_recording_is_refused_in_one_line(
+    #[case] file: &str,
+    #[case] from: &str,
+    #[case] to: &str,
+    #[case] due: &str,
+) {
+    let folder = copied();
+    let path = folder.path().join("particles.recording").join(file);
+    let whole = fs::read_to_string(&path).expect("there");
+    let broken = whole.replacen(from, to, 1);
+    assert_ne!(whole, broken);
+    fs::write(&path, broken).expect("written");
+    let line = refused(folder.path(), "particles.recording");
+    assert!(
+        line.starts_with("lockstep: particles.recording/") && line.contains(due),
+        "{due}\nin {line}"
+    );
+    assert!(line.contains("record the program again"), "{line}");
+}
+
+#[test]
+fn what_is_no_recording_is_refused_in_one_line() {
+    let folder = copied();
+    let recording = folder.path().join("particles.recording");
+    let says = |name: &str, due: &str| {
+        let line = refused(folder.path(), name);
+        assert!(line.contains(due), "{due}\nin {line}");
+    };
+    says("nowhere", "nowhere: cannot read it: ");
+    says(".", "./recording.json: no recording here; ");
+    fs::write(folder.path().join("text.tar"), "no archive").expect("written");
+    says("text.tar", "text.tar: no archive of a recording; ");
+    archive(&recording, &folder.path().join("whole.tar"));
+    let whole = fs::read(folder.path().join("whole.tar")).expect("there");
+    fs::write(folder.path().join("cut.tar"), &whole[..whole.len() / 2]).expect("written");
+    says("cut.tar", "cut.tar: no archive of a recording; ");
+    #[cfg(unix)]
+    {
+        fs::remove_file(recording.join("00003.wire")).expect("removed");
+        std::os::unix::fs::symlink("/etc/passwd", recording.join("00003.wire")).expect("a link");
+        says(
+            "particles.recording",
+            "00003.wire: streams[3].blob of recording.json names it; ",
+        );
+        let mut linked = tar::Builder::new(fs::File::create(folder.path().join("linked.tar")).expect("made"));
+        linked.follow_symlinks(false);
+        linked.append_dir_all("r", &recording).expect("packed");
+        linked.finish().expect("packed");
+        says("linked.tar", "`r/00003.wire` in it is no plain file");
+    }
+}
