@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use anyhow::{Context as _, bail, ensure};
+use tempfile::TempDir;
 
 use super::BAD;
 use crate::recording::{MANIFEST, Recording, is_recording, replay};
@@ -53,6 +54,8 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     fs::create_dir_all(parent).with_context(|| format!("{}: cannot make the folder", parent.display()))?;
     let beside = tempfile::Builder::new().prefix(".recording.").tempdir_in(parent);
     let beside = beside.with_context(|| format!("{}: cannot write a recording there", parent.display()))?;
+    // That folder is its owner's alone; this one is made by the program's process, as any folder of the user's.
+    let new = beside.path().join(NEW);
     let mut command = deno_command(&parts.root, deno);
     // The program's own package.json and colors.
     command.env_remove("DENO_NO_PACKAGE_JSON").env_remove("NO_COLOR");
@@ -61,18 +64,18 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     command
         .arg(parts.root.join("reference/record_program.js"))
         .arg("--quiet");
-    command.arg(program).arg(beside.path()).args(&args.args);
+    command.arg(program).arg(&new).args(&args.args);
     let status = command
         .status()
         .with_context(|| format!("{} does not start", deno.display()))?;
     let failed = (!status.success()).then(|| format!("{} failed with {status}", program.display()));
-    if !is_recording(beside.path()) {
+    if !is_recording(&new) {
         bail!(
             "{}; nothing was recorded",
             failed.unwrap_or_else(|| format!("{} ended", program.display()))
         );
     }
-    place(&beside.keep(), &out)?;
+    place(beside, &out)?;
     let recording = Recording::open(&out)?;
     say::line(say::printable(&terminal::recorded(&replay::row(&recording))));
     if let Some(failed) = failed {
@@ -110,14 +113,19 @@ fn is_free(out: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The new recording's folder, until it has its place.
+const NEW: &str = "recording";
+
 /// Puts the new recording in the place of the old one.
-fn place(new: &Path, out: &Path) -> anyhow::Result<()> {
-    let shown = out.display();
+fn place(beside: TempDir, out: &Path) -> anyhow::Result<()> {
+    let new = beside.path().join(NEW);
     // What was there is a recording, or empty: it was looked at.
-    if out.exists() {
-        fs::remove_dir_all(out).with_context(|| format!("{shown}: cannot remove the old recording"))?;
-    }
-    fs::rename(new, out).with_context(|| format!("{shown}: cannot put the recording there; it is {}", new.display()))
+    let removed = if out.exists() { fs::remove_dir_all(out) } else { Ok(()) };
+    let placed = removed.and_then(|()| fs::rename(&new, out));
+    placed.with_context(|| {
+        let (shown, kept) = (out.display(), beside.keep().join(NEW));
+        format!("{shown}: cannot put the recording there; it is {}", kept.display())
+    })
 }
 
 /// The program's status. One that a signal ended has none.
