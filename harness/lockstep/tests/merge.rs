@@ -177,7 +177,6 @@ fn shard(i: u64) -> Results {
             false => vec![not_run("dawn")],
             true => vec![not_run("dawn"), not_run("a GPU")],
         },
-        bench: None,
     }
 }
 

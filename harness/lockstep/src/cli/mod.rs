@@ -56,7 +56,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// The campaign: generated cases through every reader and engine, for 60 seconds; ends with a report
-    Run(run::Args),
+    Run(Box<run::Args>),
     /// A WebGPU program in JavaScript, recorded as streams while it runs; `run --recorded` replays them
     Record(record::Args),
     /// One case again: every reader's answer side by side, the stream as text with the word marked

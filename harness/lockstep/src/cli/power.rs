@@ -98,7 +98,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
             format: POWER_FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
             seed: args.seed,
-            seconds_each: args.cases.is_none().then(|| args.time.as_secs_f64()),
+            seconds_each: args.cases.is_none().then_some(args.time.as_secs_f64()),
             cases_each: args.cases,
             interrupted: false,
             rows: others.into_iter().filter(other_set).collect(),
