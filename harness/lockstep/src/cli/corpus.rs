@@ -7,19 +7,17 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use arbitrary::Unstructured;
-use clap::ValueEnum;
 
 use super::run::readers;
 use super::{BAD, CLEAN, FOUND};
-use crate::case::{Case, CaseFile, Expect, StreamCase};
+use crate::case::{Case, CaseFile, Expect};
 use crate::corpus::{Judge, files, recordings};
 use crate::coverage::Tally;
 use crate::findings::{read_case, write_case};
-use crate::generators::{bind, layout, raw, streams, wgsl};
 use crate::gpu::engine;
 use crate::input;
 use crate::minimize::{Jury, Limits, minimize};
+use crate::oracles::fuzz::{TARGETS, Target};
 use crate::readers::ask;
 use crate::readers::native::Native;
 use crate::recording::Recording;
@@ -64,7 +62,7 @@ enum Action {
         #[arg(long, value_name = "TEXT")]
         source: Option<String>,
         /// The fuzz target that the bytes are of, instead of a case file
-        #[arg(long, value_enum)]
+        #[arg(long, value_name = "NAME", value_parser = target)]
         target: Option<Target>,
     },
     /// Write case files anew, as `check` asks for: streams as text beside their blobs
@@ -76,39 +74,13 @@ enum Action {
     Stats,
 }
 
-/// A fuzz target, by what its bytes are.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Target {
-    /// A blob
-    Decode,
-    /// The choices of the stream generator
-    Streams,
-    /// Those of the layout generator
-    Layouts,
-    /// Those of the shader generator
-    Msl,
-    /// Those of the bind generator
-    Bind,
-}
-
-impl Target {
-    /// The case that its bytes are; `None` where the generator needs more.
-    fn case(self, bytes: &[u8]) -> Option<Case> {
-        let u = &mut Unstructured::new(bytes);
-        let made = match self {
-            Target::Decode => {
-                return Some(Case::Stream(StreamCase {
-                    blob: bytes.to_vec(),
-                    ..raw::raw_case(&mut Unstructured::new(&[])).ok()?.case
-                }));
-            }
-            Target::Streams => streams::stream_case(u).map(|made| made.map(Case::Stream)),
-            Target::Layouts => layout::layout_case(u).map(|made| made.map(Case::Layout)),
-            Target::Msl => wgsl::shader_case(u).map(|made| made.map(Case::Layout)),
-            Target::Bind => bind::bind_case(u).map(|made| made.map(Case::Bind)),
-        };
-        made.ok().map(|made| made.case)
-    }
+/// The fuzz target of that name.
+fn target(name: &str) -> Result<Target, String> {
+    let found = TARGETS.iter().find(|target| target.name == name).copied();
+    found.ok_or_else(|| {
+        let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+        format!("the targets are {}", names.join(", "))
+    })
 }
 
 /// Runs the action.
@@ -210,8 +182,9 @@ const MAX_CRASH: u64 = 16 << 20;
 /// What a fuzz target crashed over, as a case.
 fn crash(target: Target, path: &Path) -> anyhow::Result<CaseFile> {
     let bytes = input::bytes(path, MAX_CRASH).with_context(|| format!("{}: cannot read it", path.display()))?;
-    let case = target.case(&bytes);
-    let case = case.with_context(|| format!("{}: the generator makes no case of these bytes", path.display()))?;
+    let case = (target.case)(&bytes);
+    let case =
+        case.with_context(|| format!("{}: it is no input of the fuzz target {}", path.display(), target.name))?;
     case.check()
         .map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
     Ok(CaseFile::of(case))

@@ -29,7 +29,7 @@ use crate::findings::parse_case;
 use crate::generators::faults::leaves;
 
 /// A fuzz target.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Its name: that of its program, of its folder in `fuzz/seeds` and of its dictionary.
     pub name: &'static str,
