@@ -82,6 +82,11 @@ const COMMANDS: &[(&str, &str, i32)] = &[
     // That campaign came to its end: there is nothing to go on with.
     ("run --resume shard-0", "=", 2),
     ("repro", "repro --help", 0),
+    ("bench", "bench --help", 0),
+    ("power", "power --list", 0),
+    ("record PROGRAM.js", "=", 0),
+    ("run --recorded PROGRAM.recording", "=", 0),
+    ("corpus add FILE --target TARGET --shows WORDS", "corpus add --help", 0),
     ("inspect", "inspect --help", 0),
     ("corpus add", "corpus add --help", 0),
     (
@@ -118,7 +123,8 @@ fn pages() -> Vec<PathBuf> {
     let docs = fs::read_dir(root().join("docs"))
         .unwrap()
         .map(|entry| entry.unwrap().path());
-    let pages = docs.filter(|path| path.extension().is_some_and(|end| end == "md"));
+    // The recordings' page is a story of its own, which tests/recorded.rs runs.
+    let pages = docs.filter(|path| path.extension().is_some_and(|end| end == "md") && !path.ends_with("recording.md"));
     pages.chain([root().join("README.md")]).collect()
 }
 
@@ -189,6 +195,8 @@ fn furnish(folder: &Path) {
         let output = lockstep(command, folder);
         assert_eq!(output.status.code(), Some(0), "{command}: {}", said(&output));
     }
+    let program = root().join("harness/lockstep/tests/recorded/particles.js");
+    fs::copy(program, folder.join("PROGRAM.js")).unwrap();
     let wgsl = "@group(0) @binding(0) var<storage, read_write> out: array<u32>;\n\
                 @compute @workgroup_size(1) fn main() { out[0] = 1u; }\n";
     for shaders in ["src/shaders", "path/to/shaders"] {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lockstep::ledger::LedgerRow;
+use lockstep::power::{Found, Outcome, POWER_FORMAT, Power, Row, Set};
 use lockstep::report::bench::{BENCH_FORMAT, Bench, BenchRow, Ratio, Spread};
 use lockstep::report::history::History;
 use lockstep::report::results::{
@@ -624,6 +625,48 @@ fn the_page_holds_in_a_browser() {
         said(&output.stdout),
         said(&output.stderr)
     );
+}
+
+#[test]
+fn the_page_says_what_share_of_planted_faults_is_found() {
+    let row = |name: &str, outcome| Row {
+        name: name.into(),
+        set: Set::Faults,
+        area: "ranges".into(),
+        source: "gfx-rs/wgpu #9073".into(),
+        what: "sums wrap".into(),
+        outcome,
+    };
+    let found = Outcome::Found(Found {
+        signature: "ranges: <subject>".into(),
+        lane: "streams".into(),
+        cases: 1_234,
+        seconds: 0.25,
+        size: Some("1 command".into()),
+    });
+    let power = Power {
+        format: POWER_FORMAT,
+        version: "0.1.0".into(),
+        seed: 7,
+        seconds_each: Some(10.0),
+        cases_each: None,
+        interrupted: false,
+        rows: vec![row("wrap", found), row("early", Outcome::Missed)],
+        stale: vec![],
+    };
+    let page = page_of(&Results {
+        power: Some(power),
+        ..sample()
+    });
+    for shown in [
+        "<b>1</b> of <b>2</b> hand-made faults found, <b>50 %</b>, half within <b>250 ms</b>",
+        "<span class=\"tag bad\">1 missed or broken</span>",
+        "<td>found: <code>ranges: &lt;subject&gt;</code></td><td>1,234 cases of streams, 250 ms, 1 command when minimised</td>",
+        "<td class=\"bad\">missed</td>",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+    assert!(!page_of(&sample()).contains("id=\"power\""));
 }
 
 #[test]

@@ -18,8 +18,16 @@ use crate::report::results::NotRun;
 use crate::say;
 use crate::setup::{self, Environment, Missing, valgrind};
 
+const EXAMPLES: &str = "Examples:
+  cargo lockstep bench                  the whole table; minutes, on a quiet machine
+  cargo lockstep bench --quick          rough figures
+  cargo lockstep bench --instructions   the instructions of the hot loops, held to harness/bench/instructions.toml
+
+Exit status: 0 measured, 1 a loop takes more instructions than it may, 2 bad use or a missing part.";
+
 /// What the command line says.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Measure each row only as long as a rough figure takes
     #[arg(long)]

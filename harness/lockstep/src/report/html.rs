@@ -1,6 +1,7 @@
 //! The results as one HTML page that needs nothing else.
 
 mod past;
+mod power;
 mod throughput;
 
 use std::cmp::Reverse;
@@ -99,6 +100,7 @@ fn view(results: &Results, history: &History) -> Value {
         "grids": tables.into_iter().map(grid).collect::<Vec<_>>(),
         "lists": lists.into_iter().map(grid).collect::<Vec<_>>(),
         "bench": results.bench.as_ref().map(throughput::view),
+        "power": results.power.as_ref().map(power::view),
         "past": past::view(history),
     })))
 }
