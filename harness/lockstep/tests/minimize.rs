@@ -148,7 +148,7 @@ fn any_index_format(batch: &mut Batch) {
     change_words(batch, |words, data| {
         while let Some(Err(refused)) = wire::commands(words, data).find(Result::is_err) {
             let fits = refused.op == Some(Op::SetIndexBuffer) && refused.reason == Reason::BadEnum;
-            match words.get_mut(refused.word + 2).filter(|format| fits && **format != 1) {
+            match words.get_mut(refused.word).filter(|format| fits && **format != 1) {
                 Some(format) => *format = 1,
                 None => break,
             }

@@ -9,6 +9,7 @@ import time
 
 WAY, DETAIL, FOLDER, *GOOD = sys.argv[1:]
 HELLO, STREAMS, DESCRIPTORS = 1, 2, 3
+BOTH = struct.pack("<I", 1) + b'{"name": "bad", "answers": ["streams", "descriptors"]}'
 HELLOS = {
     "another version": struct.pack("<I", 2) + b'{"name": "bad", "answers": ["streams"]}',
     "no JSON": struct.pack("<I", 1) + b'{"name": "bad", "answers": [',
@@ -36,7 +37,7 @@ def spoil(question, answer):
     """What is written instead of the answer."""
     kind, payload = struct.unpack("<I", answer[:4])[0], answer[4:]
     if kind == HELLO:
-        return [answer[:4] + HELLOS.get(WAY, payload)]
+        return [answer[:4] + HELLOS.get(WAY, BOTH)]
     if (WAY, kind) in [("streams alone", DESCRIPTORS), ("descriptors alone", STREAMS)]:
         sys.exit("a frame of a type that the hello does not list")
     if WAY == "dies over a case" and bytes.fromhex(DETAIL) in question:
