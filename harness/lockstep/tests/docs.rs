@@ -88,7 +88,6 @@ const COMMANDS: &[(&str, &str, i32)] = &[
     ("run --recorded PROGRAM.recording", "=", 0),
     ("corpus add FILE --target TARGET --shows WORDS", "corpus add --help", 0),
     ("inspect", "inspect --help", 0),
-    ("corpus add", "corpus add --help", 0),
     (
         "minimize FILE",
         "minimize reports/out/findings/NAME.json --reader 'exec:python3 faulty.py'",

@@ -56,7 +56,7 @@ pub struct Results {
     /// What could not run, and what to do about it.
     pub not_run: Vec<NotRun>,
     /// The detection power as it was measured last, where `lockstep power` left its `power.json` in the report's folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub power: Option<Power>,
     /// What `lockstep bench` measured last on this machine, where it ran.
     #[serde(default)]
