@@ -284,3 +284,68 @@ fn a_mutated_case_is_a_case() {
     }
     assert!(made > 1000 && cases > made / 2, "{cases} of {made}");
 }
+
+/// A bit changed, as the number says.
+fn one_bit(bytes: &mut [u8], number: u32) {
+    let at = (number.wrapping_mul(0x9E37_79B9) >> 3) as usize % bytes.len().max(1);
+    if let Some(byte) = bytes.get_mut(at) {
+        *byte ^= 1 << (number % 8);
+    }
+}
+
+/// What stands in for libFuzzer's own mutation, where a mutator leaves it to that.
+fn bytes(data: &mut [u8], size: usize, _: usize) -> usize {
+    let sum = data[..size]
+        .iter()
+        .fold(0, |sum: u32, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    one_bit(&mut data[..size], sum);
+    size
+}
+
+/// What CI runs in the place of a fuzzer: mutations of mutations of each seed, the same every time, from the seed again where one is no
+/// input of the target.
+#[rstest]
+#[case("decode", 2_000)]
+#[case("streams", 500)]
+#[case("remap", 1_000)]
+#[case("ranges", 1_000)]
+#[case("descriptor", 2_000)]
+#[case("replay_js", 300)]
+#[case("layouts", 200)]
+#[case("msl", 20)]
+#[case("bind", 100)]
+#[case("gpu_noop", 50)]
+#[case("inspect", 300)]
+fn mutations_of_each_seed_hold(#[case] name: &str, #[case] mutations: u32) {
+    fn fresh(u: &mut Unstructured<'_>) -> arbitrary::Result<Case> {
+        Ok(layout::layout_case(u)?.map(Case::Layout).case)
+    }
+    let target = target(name);
+    let (mut buffer, mut taken) = (vec![0; 1 << 16], 0);
+    for (file, input) in seeds(name) {
+        let mut size = 0;
+        for seed in 0..mutations {
+            if size == 0 {
+                size = input.len();
+                buffer[..size].copy_from_slice(&input);
+            }
+            let most = buffer.len();
+            match name {
+                "decode" | "descriptor" => one_bit(&mut buffer[..size], seed),
+                "layouts" | "msl" | "bind" | "gpu_noop" => {
+                    size = mutate::case(&mut buffer, size, most, seed, bytes, fresh);
+                }
+                _ => size = mutate::blob(&mut buffer, size, most, seed, bytes),
+            }
+            match caught(|| (target.check)(&buffer[..size])) {
+                Ok(true) => taken += 1,
+                Ok(false) => size = 0,
+                Err(panic) => panic!(
+                    "{file}, mutation {seed}: {panic}\n{}",
+                    String::from_utf8_lossy(&buffer[..size])
+                ),
+            }
+        }
+    }
+    assert!(taken > mutations / 2, "{name} took {taken}");
+}

@@ -124,7 +124,8 @@ fn judged_as(words: &[u32], refusal: Option<(usize, Rule)>, stop_after: Option<u
     said.refusal = refusal.map(|(command, rule)| wire::Strict {
         command,
         op: cmds[command].op,
-        word: cmds[command].word,
+        // Its first argument.
+        word: cmds[command].word + 1,
         rule,
     });
     strict::judge(&said, NOOP, &replay(words, stop_after), stop_after)
