@@ -133,7 +133,7 @@ impl Judge {
         let mut wrong = self.check(&file);
         wrong.extend(encodings(&file));
         if std::fs::read_to_string(path)? != case_text(&file)? {
-            wrong.push("the file is not what it is written back as; `corpus add` writes that".into());
+            wrong.push("the file is not what it is written back as; `corpus format` writes that".into());
         }
         Ok(wrong)
     }

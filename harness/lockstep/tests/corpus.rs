@@ -136,7 +136,7 @@ fn written_otherwise(judge: &mut Judge) -> Result<(), Failed> {
     let wrong = judge.check_file(&path).map_err(|error| format!("{error:#}"))?;
     same(
         &wrong,
-        &["the file is not what it is written back as; `corpus add` writes that"],
+        &["the file is not what it is written back as; `corpus format` writes that"],
     )
 }
 

@@ -80,6 +80,7 @@ impl Shape {
     #[inline(always)]
     pub(crate) fn fits<W: Word>(&self, rest: &[W], data_len: u32) -> Option<usize> {
         let (words, more) = rest.split_at_checked(self.length)?;
+        // Of all high words together: the greatest is all ones, so that they are past it just where one of them is.
         let mut high = 0;
         for &(at, ask) in &self.asks[..self.asked] {
             let word = words[at].get();

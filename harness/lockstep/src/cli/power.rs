@@ -18,7 +18,7 @@ use crate::{files, input, say, setup};
 
 const HELP: &str = "Examples:
   cargo lockstep power --only faults       the faults modelled on public bugs
-  cargo lockstep power range-sum-wraps     one of them
+  cargo lockstep power range-rest-wraps    one of them
   cargo lockstep power --resume            all, but what reports/out/power.json has already
 
 Exit status: 0 every one found, 1 one missed, 2 bad use, or one that does not apply or build.";

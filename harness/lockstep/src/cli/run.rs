@@ -71,7 +71,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["time", "cases", "seed", "only", "gpu"])]
     pub(super) edges: bool,
     /// Instead of random cases this recording of a program, a folder or a tar archive; may be given several times
-    #[arg(long, value_name = "RECORDING", conflicts_with_all = ["time", "cases", "edges", "seed", "only", "shard", "workers", "resume"])]
+    #[arg(long, value_name = "RECORDING", conflicts_with_all = ["time", "cases", "edges", "seed", "only", "shard", "workers", "subject", "until_finding", "resume"])]
     #[serde(skip)]
     recorded: Vec<PathBuf>,
     /// Every case follows from it; without it the clock gives one, and the report names it
@@ -392,6 +392,7 @@ pub(super) fn readers(parts: &Parts) -> Cast {
 
 /// Who replays recordings: the same readers and engines.
 fn recorded_cast(args: &Args, parts: &Parts, outside: &[Outside]) -> anyhow::Result<recorded::Cast> {
+    check_engines(args, &[Lane::Replays])?;
     let Cast {
         subject,
         references,

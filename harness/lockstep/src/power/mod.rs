@@ -123,6 +123,19 @@ impl Row {
         }
     }
 
+    /// Whether a table shows it by itself: every hand-made fault, and the mutants that are not simply found.
+    pub fn is_listed(&self) -> bool {
+        self.set == Set::Faults || !matches!(self.outcome, Outcome::Found(_) | Outcome::Unviable)
+    }
+
+    /// Seconds until it was found.
+    pub fn seconds(&self) -> Option<f64> {
+        match &self.outcome {
+            Outcome::Found(found) => Some(found.seconds),
+            _ => None,
+        }
+    }
+
     /// Whether it stands against the campaign, or against the list of faults.
     pub fn is_bad(&self) -> bool {
         matches!(self.outcome, Outcome::Missed | Outcome::Broken { .. })

@@ -15,8 +15,7 @@ pub fn text(power: &Power) -> String {
         .load_preset(NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["fault", "area", "source", "found by", "after", "", "made smaller"]);
-    let shown = |row: &&Row| row.set == Set::Faults || !matches!(row.outcome, Outcome::Found(_) | Outcome::Unviable);
-    for row in power.rows.iter().filter(shown) {
+    for row in power.rows.iter().filter(|row| row.is_listed()) {
         let [by, cases, time, size] = outcome(&row.outcome);
         table.add_row([
             row.name.clone(),
@@ -65,7 +64,7 @@ fn sums(power: &Power, set: Set) -> String {
     let count = |is: fn(&Outcome) -> bool| rows.iter().filter(|row| is(&row.outcome)).count();
     let found = count(|outcome| matches!(outcome, Outcome::Found(_)));
     let unviable = count(|outcome| matches!(outcome, Outcome::Unviable));
-    let mut times: Vec<f64> = rows.iter().filter_map(|row| seconds(row)).collect();
+    let mut times: Vec<f64> = rows.iter().filter_map(|row| row.seconds()).collect();
     times.sort_by(f64::total_cmp);
     let at = |part: usize| {
         times
@@ -93,11 +92,4 @@ fn sums(power: &Power, set: Set) -> String {
             String::new()
         },
     )
-}
-
-fn seconds(row: &Row) -> Option<f64> {
-    match &row.outcome {
-        Outcome::Found(found) => Some(found.seconds),
-        _ => None,
-    }
 }

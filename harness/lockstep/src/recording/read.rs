@@ -242,6 +242,9 @@ fn stream(files: &mut Files, index: usize, row: &StreamRow, kinds: &BTreeMap<u32
         return Err(files.wrong(MANIFEST, &member("window"), what));
     }
     let reads = match &row.reads {
+        Some(_) if row.window == 0 => {
+            return Err(files.wrong(MANIFEST, &member("reads"), "a file, and the window has no byte"));
+        }
         Some(file) => files.named(&member("reads"), file, u64::from(MAX_READ_WINDOW))?,
         None => Vec::new(),
     };

@@ -1,4 +1,4 @@
-//! The report: results as data, and the three shapes that they are shown in.
+//! The report: results as data, and the shapes that they are shown in.
 
 pub mod bench;
 pub mod figures;

@@ -7,13 +7,12 @@ use crate::report::figures::{count, percent};
 
 /// What the page shows of it: the sums of each set, every hand-made fault, and of the mutants those that are not simply found.
 pub fn view(power: &Power) -> Value {
-    let shown = |row: &&Row| row.set == Set::Faults || !matches!(row.outcome, Outcome::Found(_) | Outcome::Unviable);
     let sets = [(Set::Faults, "hand-made faults"), (Set::Mutants, "mutants")];
     json!({
         "interrupted": power.interrupted,
         "stale": power.stale,
         "sets": sets.into_iter().filter_map(|(set, name)| sums(power, set, name)).collect::<Vec<_>>(),
-        "rows": power.rows.iter().filter(shown).map(row).collect::<Vec<_>>(),
+        "rows": power.rows.iter().filter(|row| row.is_listed()).map(row).collect::<Vec<_>>(),
     })
 }
 
@@ -21,7 +20,7 @@ pub fn view(power: &Power) -> Value {
 fn sums(power: &Power, set: Set, name: &str) -> Option<Value> {
     let built = |row: &&Row| row.set == set && !matches!(row.outcome, Outcome::Unviable);
     let rows: Vec<&Row> = power.rows.iter().filter(built).collect();
-    let mut times: Vec<f64> = rows.iter().filter_map(|row| seconds(row)).collect();
+    let mut times: Vec<f64> = rows.iter().filter_map(|row| row.seconds()).collect();
     times.sort_by(f64::total_cmp);
     let missed = rows.iter().filter(|row| row.is_bad()).count();
     (!rows.is_empty()).then(|| {
@@ -57,13 +56,6 @@ fn row(row: &Row) -> Value {
         _ => String::new(),
     };
     json!({ "row": row, "verdict": verdict, "words": words, "after": after, "bad": row.is_bad() })
-}
-
-fn seconds(row: &Row) -> Option<f64> {
-    match &row.outcome {
-        Outcome::Found(found) => Some(found.seconds),
-        _ => None,
-    }
 }
 
 fn milliseconds(seconds: f64) -> String {
