@@ -6,7 +6,7 @@
  * throws leaves no trace. What version 4 cannot carry is counted by name.
  */
 
-import { appendDescriptor, decode, decodeBundle, KIND, MAX_READ_WINDOW, MAX_REFS } from "./replay.js";
+import { appendDescriptor, decode, decodeBundle, KIND, MAX_READ_WINDOW, MAX_REFS, VERSION } from "./replay.js";
 import { BODY, extent, NotCarried, origin } from "./record_bodies.js";
 import { automaticEntries, computeStages, renderStages } from "./record_layouts.js";
 
@@ -941,7 +941,7 @@ export class Recorder {
       streams.reduce((total, stream) => total + of(stream), 0);
     return {
       recording: RECORDING_VERSION,
-      wire: 4,
+      wire: VERSION,
       program,
       adapter: this.#adapter,
       device: this.#device,

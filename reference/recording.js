@@ -4,7 +4,7 @@
  * Broken, whose message is a line: the file, the member, what is wrong and how to mend it.
  */
 
-import { checkReads, decode, KIND, listReads, MAX_READ_WINDOW, MAX_REFS, parseBlob } from "./replay.js";
+import { checkReads, decode, KIND, listReads, MAX_READ_WINDOW, MAX_REFS, parseBlob, VERSION } from "./replay.js";
 import { KIND_NAMES, RECORDING_VERSION } from "./record.js";
 import { readTar } from "./tar.js";
 
@@ -181,7 +181,7 @@ const DEVICE = object({ requiredFeatures: list(text), requiredLimits: record(cou
 
 const MANIFEST = object({
   recording: version(RECORDING_VERSION),
-  wire: version(4),
+  wire: version(VERSION),
   program: object({ name: text, args: list(text) }, ["args"]),
   adapter: orNull(ADAPTER),
   device: orNull(DEVICE),

@@ -57,7 +57,7 @@ fn every_replay_case_comes_to_the_device() {
     }
 }
 
-/// "Valid by construction first, so that a GPU error means something" (the README).
+/// Valid by construction first, so that a GPU error means something.
 #[test]
 fn a_replay_case_without_a_fault_raises_nothing() {
     let mut noop = engine::open("wgpu:noop").expect("the noop backend is always there");

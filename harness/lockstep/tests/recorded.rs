@@ -391,6 +391,12 @@ fn refused(folder: &Path, recording: &str) -> String {
 )]
 #[case(
     "recording.json",
+    "\"window\": 16384",
+    "\"window\": 0",
+    "reads: a file, and the window has no byte; "
+)]
+#[case(
+    "recording.json",
     "\"words\": 1067",
     "\"words\": 1066",
     "counts.words: 1066, and the files hold 1067; "
