@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstep::cli::{doctor, test};
-use lockstep::setup::{Environment, Limits, Parts, chromium, vulkan};
+use lockstep::setup::{Environment, Limits, Parts, tools, vulkan};
 use rstest::rstest;
 
 const DENO: &str = "node_modules/@deno/linux-x64-glibc/deno";
@@ -427,7 +427,10 @@ fn root_gets_chromium_from_apt_and_once() {
     assert!(!machine.environment.bring(&mut |_| ()).missing().is_empty());
     assert!(!program.exists(), "only the tests of pages need it");
     for _ in 0..2 {
-        assert_eq!(chromium::bring(&machine.environment, &mut |_| ()), Ok(program.clone()));
+        assert_eq!(
+            tools::CHROMIUM.bring(&machine.environment, &mut |_| ()),
+            Ok(program.clone())
+        );
     }
     assert_eq!(machine.calls("apt").len(), 4, "download, update, download, install");
 }
@@ -454,7 +457,8 @@ fn without_chromium_one_line_says_what_to_do(
     if let Some(script) = apt {
         machine = machine.with("apt-get", script);
     }
-    let line = chromium::bring(&machine.environment, &mut |_| ())
+    let line = tools::CHROMIUM
+        .bring(&machine.environment, &mut |_| ())
         .unwrap_err()
         .to_string();
     assert!(line.starts_with("Chromium is missing: "), "{line}");
@@ -467,7 +471,7 @@ fn without_chromium_one_line_says_what_to_do(
 fn a_chromium_of_another_name_will_do(#[case] name: &str) {
     let machine = Machine::new().with(name, "");
     assert_eq!(
-        chromium::look(&machine.environment),
+        tools::CHROMIUM.look(&machine.environment),
         Ok(machine.folder.path().join("bin").join(name))
     );
 }

@@ -16,7 +16,7 @@ use crate::files;
 use crate::report::bench::{BENCH_FORMAT, Bench, BenchRow, Ratio, Spread};
 use crate::report::results::NotRun;
 use crate::say;
-use crate::setup::{self, Environment, Missing, valgrind};
+use crate::setup::{self, Environment, Missing, tools};
 
 const EXAMPLES: &str = "Examples:
   cargo lockstep bench                  the whole table; minutes, on a quiet machine
@@ -360,7 +360,9 @@ const LOOPS: [&str; 5] = ["sum", "decode", "remap", "check_ranges", "check_stric
 const KINDS: [&str; 3] = ["render", "compute", "upload"];
 
 fn instructions(environment: &Environment, write: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
-    let valgrind = valgrind::bring(environment, &mut |line| say::line(line)).map_err(|missing| anyhow!("{missing}"))?;
+    let valgrind = tools::VALGRIND
+        .bring(environment, &mut |line| say::line(line))
+        .map_err(|missing| anyhow!("{missing}"))?;
     let built = cargo(&environment.root)
         .args([
             "build",

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{BAD, CLEAN};
 use crate::gpu::engine::{self, EngineId};
-use crate::setup::{BRING, Environment, Missing, Parts, chromium, deno, process, vulkan};
+use crate::setup::{BRING, Environment, Missing, Parts, deno, process, tools, vulkan};
 
 const EXAMPLES: &str = "Examples:
   cargo lockstep doctor           the table
@@ -247,7 +247,10 @@ fn part_rows(environment: &Environment, parts: &Parts) -> Vec<Row> {
         part_row("deno", parts.deno.as_ref().map(|file| versioned("deno", file))),
         part_row("Dawn", parts.dawn.as_ref().map(|file| versioned("webgpu", file))),
         part_row("Vulkan", parts.vulkan.as_ref().map(|()| vulkan)),
-        part_row("Chromium", chromium::look(environment).as_ref().map(|file| path(file))),
+        part_row(
+            "Chromium",
+            tools::CHROMIUM.look(environment).as_ref().map(|file| path(file)),
+        ),
     ]
 }
 

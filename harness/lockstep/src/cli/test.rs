@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use super::doctor::{self, PROGRAMS};
 use super::{BAD, CLEAN, FOUND};
 use crate::say;
-use crate::setup::{Environment, Missing, Parts, chromium, deno_command, process, valgrind};
+use crate::setup::{Environment, Missing, Parts, deno_command, process, tools};
 
 const EXAMPLES: &str = "Examples:
   cargo lockstep test                  everything; minutes
@@ -141,9 +141,9 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
         environment.look()
     };
     let chromium = if steps.iter().any(|step| matches!(step.runs, DenoWithChromium)) {
-        chromium::bring(&environment, &mut say)
+        tools::CHROMIUM.bring(&environment, &mut say)
     } else {
-        chromium::look(&environment)
+        tools::CHROMIUM.look(&environment)
     };
 
     let mut table = Vec::new();
@@ -207,7 +207,8 @@ impl Step {
         let command = match self.runs {
             Setup => return whole(parts),
             Cargo | CargoWithParts => Ok(cargo_in(&environment.root)),
-            Counts => valgrind::bring(environment, &mut |line| say::line(line))
+            Counts => tools::VALGRIND
+                .bring(environment, &mut |line| say::line(line))
                 .map(|_| cargo_in(&environment.root))
                 .map_err(|missing| missing.to_string()),
             CargoWith(program) => is_there(program, environment).map(|()| cargo_in(&environment.root)),

@@ -11,7 +11,7 @@ use super::{StreamReader, native, replay_js};
 /// The names that an outside reader cannot have.
 const OURS: [&str; 2] = [native::NAME, replay_js::NAME];
 
-/// `lockstep run` and `repro` take these.
+/// `lockstep run`, `repro` and `minimize` take these.
 #[derive(clap::Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Readers {

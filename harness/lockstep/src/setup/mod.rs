@@ -5,10 +5,9 @@
 //! Everything that is read of the machine stands in [`Environment`], so that the tests can make machines of their own.
 
 mod apt;
-pub mod chromium;
 pub mod deno;
 pub mod process;
-pub mod valgrind;
+pub mod tools;
 pub mod vulkan;
 
 use std::env;
