@@ -11,12 +11,12 @@ use anyhow::{Context, anyhow, bail, ensure};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Deserialize;
 
+use super::run::not_run;
 use super::{BAD, CLEAN, FOUND};
 use crate::files;
 use crate::report::bench::{BENCH_FORMAT, Bench, BenchRow, Ratio, Spread};
-use crate::report::results::NotRun;
 use crate::say;
-use crate::setup::{self, Environment, Missing, tools};
+use crate::setup::{self, Environment, cargo_command, tools};
 
 const EXAMPLES: &str = "Examples:
   cargo lockstep bench                  the whole table; minutes, on a quiet machine
@@ -167,7 +167,7 @@ fn measure(environment: &Environment, quick: bool) -> anyhow::Result<Bench> {
     if home.exists() {
         fs::remove_dir_all(&home).with_context(|| format!("cannot empty {}", home.display()))?;
     }
-    let mut cargo = cargo(&environment.root);
+    let mut cargo = cargo_command(&environment.root);
     cargo
         .args([
             "bench",
@@ -193,20 +193,6 @@ fn measure(environment: &Environment, quick: bool) -> anyhow::Result<Bench> {
         rows: rows(&home)?,
         not_run: deno.into_iter().collect(),
     })
-}
-
-fn not_run(what: &str, missing: &Missing) -> NotRun {
-    NotRun {
-        what: what.into(),
-        why: missing.why.clone(),
-        mend: missing.mend.clone(),
-    }
-}
-
-fn cargo(root: &Path) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root);
-    command
 }
 
 /// cargo's target folder.
@@ -363,7 +349,7 @@ fn instructions(environment: &Environment, write: bool, out: &mut dyn Write) -> 
     let valgrind = tools::VALGRIND
         .bring(environment, &mut |line| say::line(line))
         .map_err(|missing| anyhow!("{missing}"))?;
-    let built = cargo(&environment.root)
+    let built = cargo_command(&environment.root)
         .args([
             "build",
             "--release",

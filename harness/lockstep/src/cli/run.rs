@@ -468,7 +468,7 @@ fn name_subject(results: &mut Results, args: &Args) {
     }
 }
 
-fn not_run(what: &str, missing: &Missing) -> NotRun {
+pub(super) fn not_run(what: &str, missing: &Missing) -> NotRun {
     NotRun {
         what: what.into(),
         why: missing.why.clone(),

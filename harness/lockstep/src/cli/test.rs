@@ -1,6 +1,5 @@
 //! `lockstep test`: brings the parts, then runs every test and check there is, going on after one that fails.
 
-use std::env;
 use std::fmt;
 use std::io::Write;
 use std::path::Path;
@@ -12,7 +11,7 @@ use anyhow::{Context, bail};
 use super::doctor::{self, PROGRAMS};
 use super::{BAD, CLEAN, FOUND};
 use crate::say;
-use crate::setup::{Environment, Missing, Parts, deno_command, process, tools};
+use crate::setup::{Environment, Missing, Parts, cargo_command, deno_command, process, tools};
 
 const EXAMPLES: &str = "Examples:
   cargo lockstep test                  everything; minutes
@@ -232,8 +231,8 @@ fn is_there(name: &str, environment: &Environment) -> Result<(), String> {
 }
 
 fn cargo_in(root: &Path) -> Command {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).env("RUSTDOCFLAGS", "-Dwarnings");
+    let mut command = cargo_command(root);
+    command.env("RUSTDOCFLAGS", "-Dwarnings");
     command
 }
 

@@ -2,12 +2,13 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use anyhow::{Context as _, bail};
 use walkdir::WalkDir;
 
 use super::Fault;
+use crate::setup::cargo_command;
 
 /// The crates of a subject, from the repository's root.
 const CRATES: [&str; 3] = ["harness/wire", "harness/mslmap", "harness/subject"];
@@ -75,9 +76,9 @@ impl Workshop {
     ///
     /// It does not build: cargo's first error.
     pub fn build(&self) -> anyhow::Result<PathBuf> {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let mut command = cargo_command(&self.folder);
         command.args("build --quiet --profile power --offline --message-format short --package subject".split(' '));
-        command.arg("--target-dir").arg(&self.target).current_dir(&self.folder);
+        command.arg("--target-dir").arg(&self.target);
         let built = command.output().context("cargo does not start")?;
         if !built.status.success() {
             bail!("{}", first_error(&built));

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
 use super::{Fault, Set};
+use crate::setup::cargo_command;
 use crate::{files, input};
 
 /// Where the patches are, from the repository's root.
@@ -67,8 +67,7 @@ struct Mutant {
 ///
 /// It is not installed, or says something else than it should.
 pub fn mutants(root: &Path, reasons: &BTreeMap<String, String>) -> anyhow::Result<Vec<Fault>> {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root);
+    let mut command = cargo_command(root);
     command.args("mutants --list --json --diff -p wire -p mslmap".split(' '));
     let said = command.output().context("cargo does not start")?;
     let complaint = String::from_utf8_lossy(&said.stderr);

@@ -272,6 +272,13 @@ pub fn root_above(start: &Path) -> Option<PathBuf> {
     root.map(Path::to_owned)
 }
 
+/// A command of the cargo that runs this program, or of the one on the search path, in `folder`.
+pub fn cargo_command(folder: &Path) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(folder);
+    command
+}
+
 /// A command of this deno that keeps its cache in the `.lockstep/` below `root`, asks nothing and looks for no newer version. Remote
 /// imports are the subcommand's affair: give it `--cached-only`, and `run` and `test` no `--allow-net`.
 pub fn deno_command(root: &Path, deno: &Path) -> Command {
