@@ -82,7 +82,7 @@ fn view(results: &Results, history: &History) -> Value {
         "headline": capital(&verdict.headline),
         "beside": verdict.beside,
         "cases": cases(results),
-        "again": again(&results.command),
+        "again": again(results),
         "started": date(results.started),
         "tiles": tiles(results),
         "lanes": lanes(results),
@@ -140,8 +140,9 @@ fn lanes(results: &Results) -> Vec<(&Lane, Option<String>, f64)> {
 }
 
 /// What the run's command makes when it is run again.
-fn again(command: &str) -> &'static str {
-    match command.contains(" --time ") {
+fn again(results: &Results) -> &'static str {
+    match results.command.contains(" --time ") {
+        _ if !results.recordings.is_empty() => "This replays the same recordings:",
         true => "The same cases in the same order, as many as fit in the time; `--cases N --seed S` makes exactly N:",
         false => "This makes the same cases on any machine:",
     }
