@@ -83,7 +83,10 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     } else {
         BTreeMap::new()
     };
-    let other_set = |row: &Row| args.only.is_some_and(|only| row.set != only);
+    let is_measured = |row: &Row| all.iter().any(|fault| fault.name == row.name);
+    // What was measured before of others than those that are asked for is not lost.
+    let is_other =
+        |row: &Row| args.only.is_some_and(|only| row.set != only) || !args.names.is_empty() && !is_measured(row);
     let others = power::read(&path)?.map_or(Vec::new(), |before| before.rows);
     let to_do = all
         .iter()
@@ -101,7 +104,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
             seconds_each: args.cases.is_none().then_some(args.time.as_secs_f64()),
             cases_each: args.cases,
             interrupted: false,
-            rows: others.into_iter().filter(other_set).collect(),
+            rows: others.into_iter().filter(is_other).collect(),
             stale: stale_names(args, &all, &reasons),
         },
         path,
@@ -130,11 +133,13 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     });
     let power = measure.write()?;
     done?;
+    let rows = power.rows.iter().filter(|row| is_measured(row)).cloned().collect();
+    let measured = Power { rows, ..power.clone() };
     match args.json {
         true => say::out((serde_json::to_string_pretty(&power)? + "\n").as_bytes())?,
-        false => say::out(table::text(&power).as_bytes())?,
+        false => say::out(table::text(&measured).as_bytes())?,
     }
-    Ok(status(&power))
+    Ok(status(&measured))
 }
 
 fn listed(fault: &Fault) -> String {
@@ -207,7 +212,7 @@ struct Measure<'a> {
     stop: std::sync::Arc<AtomicBool>,
     path: PathBuf,
     reasons: &'a BTreeMap<String, String>,
-    /// What is written but for the rows; its own are those of the set that is not measured.
+    /// What is written but for the rows; its own are those of faults that are not measured.
     power: Power,
 }
 
