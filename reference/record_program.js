@@ -4,7 +4,7 @@
  *     deno run --allow-all record_program.js [--quiet] PROGRAM.js OUT [args]
  *
  * The program is a module; it finds its own arguments in `Deno.args`, runs unmodified and to its end. OUT is a new or
- * empty folder, for the files of RECORDING.md; a program that fails leaves the recording of what it did until then. What
+ * empty folder, for the files of RECORDING.md; a program that fails or is ended (SIGINT, SIGTERM) leaves the recording of what it did until then. What
  * version 4 cannot carry is said on standard error, unless quiet. Exit status: the program's, 2 for wrong arguments.
  */
 
@@ -58,6 +58,9 @@ async function main() {
   // A program is done when nothing is left to run, which may be long after its module, when it exits or when it fails.
   const write = () => writeFiles(recorder, out, { name: href.split("/").at(-1), args }, quiet);
   for (const end of ["unload", "error", "unhandledrejection"]) addEventListener(end, write);
+  // A program that goes on for ever, frame by frame, is ended by its user. To exit is to unload.
+  Deno.addSignalListener("SIGINT", () => Deno.exit(130));
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", () => Deno.exit(143));
   await import(href);
 }
 

@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use tempfile::TempDir;
 
-use super::BAD;
+use super::{BAD, stop_on_signals};
 use crate::recording::{MANIFEST, Recording, is_recording, replay};
 use crate::report::terminal;
 use crate::say;
@@ -19,7 +21,7 @@ const EXAMPLES: &str = "Examples:
   cargo lockstep record particles.js --out frames -- --count 9  with arguments of the program's own
   cargo lockstep run --recorded particles.recording             and replayed on every engine
 
-The program is a module for deno; it runs unmodified, with all permissions, and to its end. Its own output is passed on; what lockstep says
+The program is a module for deno; it runs unmodified, with all permissions, and to its end or Ctrl-C. Its own output is passed on; what lockstep says
 goes to standard error. docs/recording.md says more.
 
 Exit status: the program's own; 2 bad use, bad input or a missing part.";
@@ -65,9 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         .arg(parts.root.join("reference/record_program.js"))
         .arg("--quiet");
     command.arg(program).arg(&new).args(&args.args);
-    let status = command
-        .status()
-        .with_context(|| format!("{} does not start", deno.display()))?;
+    let status = ended(&mut command).with_context(|| format!("{} does not start", deno.display()))?;
     let failed = (!status.success()).then(|| format!("{} failed with {status}", program.display()));
     if !is_recording(&new) {
         bail!(
@@ -83,6 +83,27 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     Ok(code(status))
 }
+
+/// Runs the program to its end, or to the user's: a program that draws frame by frame has no other.
+fn ended(command: &mut Command) -> std::io::Result<ExitStatus> {
+    let stop = stop_on_signals("lockstep: the program is being ended; its recording follows. Once more ends at once.");
+    let mut child = command.spawn()?;
+    let mut told = false;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if stop.load(Ordering::Relaxed) && !told {
+            told = true;
+            // Ctrl-C reached it too, another signal did not. One that is gone by now needs none.
+            let _ = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// How often it is looked whether the program has ended.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// The name of a program's recording, in the folder where the user is.
 fn beside(program: &Path) -> PathBuf {

@@ -39,6 +39,7 @@ pub(super) fn replay(recordings: &[Recording], mut cast: Cast, out: &Path, quiet
     let mut comparisons = Vec::new();
     let mut findings = Findings::new(out.join("findings"), started);
     let mut rows: Vec<FindingRow> = Vec::new();
+    let all = command(recordings);
     for recording in recordings {
         let folder = recording.folder.display();
         if !quiet {
@@ -62,6 +63,12 @@ pub(super) fn replay(recordings: &[Recording], mut cast: Cast, out: &Path, quiet
     results.comparisons = comparisons;
     findings.end();
     results.findings = findings.rows();
+    // A stream alone does not show what takes the whole recording.
+    let whole = results
+        .findings
+        .iter_mut()
+        .filter(|row| row.signature.starts_with("recorded: "));
+    whole.for_each(|row| row.repro.clone_from(&all));
     results.findings.extend(rows);
     results.repeated_findings = results.findings.iter().map(|row| row.seen - 1).sum();
     results.not_run = cast.not_run;

@@ -1,5 +1,6 @@
 """A reader that fails in the way that its first argument names, for outside_readers.rs. It passes what it is asked to a good
 reader, the command after its folder, and spoils what comes back. It leaves a file named after each process that it starts."""
+import json
 import os
 import pathlib
 import struct
@@ -9,7 +10,6 @@ import time
 
 WAY, DETAIL, FOLDER, *GOOD = sys.argv[1:]
 HELLO, STREAMS, DESCRIPTORS = 1, 2, 3
-BOTH = struct.pack("<I", 1) + b'{"name": "bad", "answers": ["streams", "descriptors"]}'
 HELLOS = {
     "another version": struct.pack("<I", 2) + b'{"name": "bad", "answers": ["streams"]}',
     "no JSON": struct.pack("<I", 1) + b'{"name": "bad", "answers": [',
@@ -20,6 +20,12 @@ HELLOS = {
     "streams alone": struct.pack("<I", 1) + b'{"name": "bad", "answers": ["riddles", "streams"], "mood": "fine"}',
     "descriptors alone": struct.pack("<I", 1) + b'{"name": "bad", "answers": ["descriptors"]}',
 }
+
+
+def two_kinds(hello):
+    """The good reader's hello, for two kinds of question alone."""
+    said = json.loads(hello[4:])
+    return hello[:4] + json.dumps(said | {"answers": ["streams", "descriptors"]}).encode()
 
 
 def read_frame(file):
@@ -37,7 +43,7 @@ def spoil(question, answer):
     """What is written instead of the answer."""
     kind, payload = struct.unpack("<I", answer[:4])[0], answer[4:]
     if kind == HELLO:
-        return [answer[:4] + HELLOS.get(WAY, BOTH)]
+        return [answer[:4] + HELLOS.get(WAY, two_kinds(payload))]
     if (WAY, kind) in [("streams alone", DESCRIPTORS), ("descriptors alone", STREAMS)]:
         sys.exit("a frame of a type that the hello does not list")
     if WAY == "dies over a case" and bytes.fromhex(DETAIL) in question:
