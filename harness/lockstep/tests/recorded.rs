@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use assert_cmd::Command;
@@ -220,6 +221,56 @@ fn a_program_that_fails_leaves_what_it_did() {
         (recording.manifest.counts.submits, recording.manifest.counts.read),
         (1, 0)
     );
+}
+
+/// Writes four bytes and submits, over and over.
+const ENDLESS: &str = "
+const adapter = await navigator.gpu.requestAdapter();
+const device = await adapter.requestDevice();
+const buffer = device.createBuffer({ size: 4, usage: GPUBufferUsage.COPY_DST });
+let frames = 0;
+setInterval(() => {
+  device.queue.writeBuffer(buffer, 0, new Uint32Array([frames]));
+  device.queue.submit([]);
+  if (++frames === 3) console.log('three frames');
+}, 10);
+";
+
+#[test]
+#[cfg(unix)]
+fn a_program_without_an_end_is_ended_and_kept() {
+    let folder = folder();
+    fs::write(folder.path().join("endless.js"), ENDLESS).expect("written");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lockstep"));
+    command.current_dir(folder.path()).args(["record", "endless.js"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut line = String::new();
+    let said = child.stdout.as_mut().expect("piped");
+    BufReader::new(said)
+        .read_line(&mut line)
+        .expect("what the program prints");
+    assert_eq!(line, "three frames\n");
+    let id = child.id().to_string();
+    let signal = std::process::Command::new("kill")
+        .args(["-TERM", &id])
+        .status()
+        .expect("kill");
+    assert!(signal.success());
+    let output = child.wait_with_output().expect("it ends");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(143), "{stderr}");
+    assert!(
+        stderr.contains("endless.recording holds what it did until then"),
+        "{stderr}"
+    );
+    let recording = Recording::open(&folder.path().join("endless.recording")).expect("a recording");
+    assert!(recording.manifest.counts.submits >= 3);
+    // The folder that it was written to at first is gone.
+    assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 2);
 }
 
 #[test]
