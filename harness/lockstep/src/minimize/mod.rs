@@ -1,7 +1,7 @@
 //! The smallest case that shows the same finding.
 //!
 //! A case is made smaller step by step, and each step is taken when the case still has the finding's signature. Which steps there are
-//! depends on the kind of case: [`streams`], [`layouts`] and [`binds`] list them, the largest first. Of a list always the first step
+//! depends on the kind of case: `streams`, `layouts` and `binds` list them, the largest first. Of a list always the first step
 //! that keeps the signature is taken, so that the same case comes to the same end wherever it runs and however many candidates are asked
 //! about at once. Nothing depends on the clock but where a limit ends the work.
 

@@ -1,6 +1,6 @@
 //! The file of a layout case with a shader: naga's MSL against the layout's slots, and against the text that wgpu-hal has naga write.
 //!
-//! **Catches** what [`oracles::msl`] does. WGSL that naga does not take is no input of this target. **Does not catch** what only Metal's
+//! **Catches** what [`crate::oracles::msl`] does. WGSL that naga does not take is no input of this target. **Does not catch** what only Metal's
 //! compiler says.
 
 use super::layouts::layout_case;
