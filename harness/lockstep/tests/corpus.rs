@@ -52,7 +52,9 @@ fn tests() -> Vec<Trial> {
             expect(wrong.is_empty(), wrong.join("\n"))
         }));
     }
-    for folder in recordings(&[corpus()]).unwrap_or_default() {
+    let folders = recordings(&[corpus()]).expect("the folder of recordings");
+    assert!(!folders.is_empty(), "corpus/ holds recordings");
+    for folder in folders {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let judge = Arc::clone(&judge);
         tests.push(Trial::test(format!("recording {name}"), move || {
