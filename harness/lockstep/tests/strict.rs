@@ -217,7 +217,7 @@ fn what_a_host_still_has_to_check_is_counted_by_rule() {
 // The ledger: a line whose engine was mended fails here.
 
 /// A judged replay of one command outside a pass, up to and with it, over a 3d texture 8.
-fn with_volume(words: &[u32]) -> Judged {
+fn with_volume(engine: &str, words: &[u32]) -> Judged {
     let mut objects = table();
     let volume = r#"{"size":[4,4,4],"format":"r32uint","usage":3,"dimension":"3d"}"#;
     objects.push(object(8, Kind::Texture, &[], volume));
@@ -231,14 +231,15 @@ fn with_volume(words: &[u32]) -> Judged {
         reads: &[],
         window: 0,
     };
-    judge(noop().as_mut(), &said, request).0
+    let mut engine = engine::open(engine).unwrap_or_else(|error| panic!("{error:#}"));
+    judge(engine.as_mut(), &said, request).0
 }
 
-#[test]
-fn wgpu_copies_between_slices_of_one_mip_level() {
+#[rstest]
+fn wgpu_copies_between_slices_of_one_mip_level(#[values("wgpu:noop", "deno")] engine: &str) {
     let copy = |z| [32, 8, 0, 0, 0, 0, 0, 8, 0, 0, 0, z, 0, 4, 4, 2];
-    assert_eq!(with_volume(&copy(2)).cell, Cell::Ledger);
-    assert_eq!(with_volume(&copy(0)).cell, Cell::Right);
+    assert_eq!(with_volume(engine, &copy(2)).cell, Cell::Ledger);
+    assert_eq!(with_volume(engine, &copy(0)).cell, Cell::Right);
 }
 
 #[rstest]

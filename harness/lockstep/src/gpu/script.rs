@@ -57,7 +57,14 @@ fn process(root: &Path, deno: &Path, dawn: Option<&Path>, backend: Option<&str>,
     let name = if dawn.is_some() { "dawn" } else { "deno" };
     Process::new(name, DEADLINE, move || {
         let mut command = deno_command(&root, &deno);
-        command.args(["run", "--quiet", "--cached-only", "--no-config"]);
+        // gpu.js collects what it let go of: WebGPU's objects are small to JavaScript's memory and large outside of it.
+        command.args([
+            "run",
+            "--quiet",
+            "--cached-only",
+            "--no-config",
+            "--v8-flags=--expose-gc",
+        ]);
         if dawn.is_some() {
             // It is a native library.
             command.args(["--allow-ffi", "--allow-read"]);

@@ -202,7 +202,7 @@ fn is_truncated(
             Kind::Sampler | Kind::None => place.sampler,
         }?;
         let target = upstream.slots.get(&naga::ResourceBinding { group, binding })?;
-        Some(slot_in(target, table)? == (base + place) as u8)
+        Some(slot_in(target, table)? == base.checked_add(place)? as u8)
     };
     find().unwrap_or(false)
 }
@@ -223,7 +223,8 @@ fn buffers_taken(slots: &StageSlots, subject: &LayoutAnswer, stage: usize) -> u3
     let counts = subject.group_slots[stage].as_ref().and_then(|groups| groups.last());
     let last = slots.bases.iter().rev().find_map(|base| *base);
     match (last, counts) {
-        (Some(base), Some((_, counts))) => base.buffers + counts.buffers,
+        // A faulty subject's counts may be anything.
+        (Some(base), Some((_, counts))) => base.buffers.saturating_add(counts.buffers),
         _ => u32::from(slots.immediates_slot.is_some()),
     }
 }

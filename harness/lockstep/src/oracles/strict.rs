@@ -233,12 +233,18 @@ pub struct Line {
 }
 
 /// The lines: the second table of `reference/ENGINES.md`, which says where their examples are. Each says which versions it was seen with.
-pub static LEDGER: [Line; 3] = [
+pub static LEDGER: [Line; 4] = [
     Line {
         engine: "wgpu:",
         rules: &[Rule::SameSubresource],
         when: |_, _| true,
         why: "wgpu 30.0.2 takes the slices of a 3d texture for subresources: it copies between different slices of one mip level",
+    },
+    Line {
+        engine: "deno",
+        rules: &[Rule::SameSubresource],
+        when: |_, _| true,
+        why: "deno 2.9.6 takes the slices of a 3d texture for subresources, as wgpu does",
     },
     Line {
         engine: "wgpu:",

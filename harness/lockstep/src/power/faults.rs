@@ -96,12 +96,18 @@ pub fn mutants(root: &Path, reasons: &BTreeMap<String, String>) -> anyhow::Resul
             area: file.trim_end_matches(".rs").to_owned(),
             source: "cargo-mutants".into(),
             what: String::new(),
-            patch: mutant.diff,
+            patch: with_file_names(&mutant.diff, &mutant.file),
             reason: reasons.get(&name).cloned(),
             name,
         }
     };
     Ok(list.into_iter().map(fault).collect())
+}
+
+/// The diff with the file's name where cargo-mutants writes the mutant's, which may hold quotes that no patch's header takes.
+fn with_file_names(diff: &str, file: &str) -> String {
+    let hunks = diff.find("@@").map_or("", |at| &diff[at..]);
+    format!("--- {file}\n+++ {file}\n{hunks}")
 }
 
 /// A name that stays when lines are added elsewhere: without line and column, which a number of the same changes takes the place of.
