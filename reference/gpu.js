@@ -28,9 +28,6 @@ const PROBES = 8;
 /** Objects that are kept from stream to stream. */
 const CACHED = 1024;
 
-/** How many streams are replayed between two collections of what they left: commands, bind groups, views. */
-const COLLECTED = 512;
-
 const BEGIN_RENDER_PASS = 20;
 const END_PASS = 21;
 const BEGIN_COMPUTE_PASS = 22;
@@ -84,8 +81,6 @@ class Gpu {
     /** @type {Map<string, Made>} */
     this.kept = new Map();
     this.serial = 0;
-    /** Streams since the last collection. */
-    this.replayed = 0;
     /** The buffer that everything is copied into to be read. @type {any} */
     this.staging = null;
     device.lost.then(() => this.lost = true);
@@ -142,15 +137,6 @@ class Gpu {
     if (this.kept.size >= CACHED) this.kept.clear();
     made.serial = ++this.serial;
     this.kept.set(key, made);
-  }
-
-  /** Frees what the streams left, which the collector takes for small: it knows nothing of the memory behind an object. @param {number} streams */
-  collect(streams) {
-    this.replayed += streams;
-    if (this.replayed < COLLECTED) return;
-    this.replayed = 0;
-    // Only there under --expose-gc.
-    /** @type {any} */ (globalThis).gc?.();
   }
 
   /** @param {number} size */
@@ -361,7 +347,6 @@ async function replayAll(gpu, items) {
   const outcomes = [];
   for (const { trouble } of started) outcomes.push({ trouble: await trouble(), lost: false, held: [] });
   if (gpu.executes && !gpu.lost) await readAll(gpu, started.map(({ table }) => table), outcomes);
-  gpu.collect(items.length);
   return outcomes;
 }
 

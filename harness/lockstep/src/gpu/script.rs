@@ -11,10 +11,12 @@ use std::time::Duration;
 use super::Outcome;
 use super::engine::{Engine, EngineId, Request, broken, perform_reads, unknown};
 use super::objects::is_too_large;
+use crate::case::Object;
 use crate::readers::ReaderFailed;
 use crate::readers::process::Process;
 use crate::readers::protocol::{self, Hello, REPLAYS};
 use crate::setup::{self, Parts, deno_command};
+use wire::Kind;
 
 /// How long a process may take over one frame.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -22,12 +24,16 @@ const DEADLINE: Duration = Duration::from_secs(20);
 const FRAME: usize = 256;
 /// Bytes of one frame, about, after which no further stream goes into it.
 const FRAME_BYTES: usize = 32 << 20;
+/// The pipelines that a process makes, about, before one anew takes its place.
+const PIPELINES: usize = 8192;
 
 /// An engine in a process of its own.
 pub struct ScriptEngine {
     about: EngineId,
     process: Process,
     asked: Option<Asked>,
+    /// Pipelines in the tables that the process was given.
+    pipelines: usize,
 }
 
 /// A frame on its way.
@@ -57,14 +63,7 @@ fn process(root: &Path, deno: &Path, dawn: Option<&Path>, backend: Option<&str>,
     let name = if dawn.is_some() { "dawn" } else { "deno" };
     Process::new(name, DEADLINE, move || {
         let mut command = deno_command(&root, &deno);
-        // gpu.js collects what it let go of: WebGPU's objects are small to JavaScript's memory and large outside of it.
-        command.args([
-            "run",
-            "--quiet",
-            "--cached-only",
-            "--no-config",
-            "--v8-flags=--expose-gc",
-        ]);
+        command.args(["run", "--quiet", "--cached-only", "--no-config"]);
         if dawn.is_some() {
             // It is a native library.
             command.args(["--allow-ffi", "--allow-read"]);
@@ -117,7 +116,16 @@ impl ScriptEngine {
             about,
             process,
             asked: None,
+            pipelines: 0,
         })
+    }
+
+    /// Ends a process that has made many pipelines, between two batches: deno's WebGPU gives no pipeline's memory back before.
+    fn renew(&mut self) {
+        if self.pipelines > PIPELINES {
+            self.process.close();
+            self.pipelines = 0;
+        }
     }
 
     /// Ends the process under the engine, as one that crashes would.
@@ -143,6 +151,9 @@ impl ScriptEngine {
                 break;
             }
         }
+        let tables = send.chunk_by(|one, next| one.objects == next.objects);
+        let objects = tables.flat_map(|requests| requests[0].objects);
+        self.pipelines += objects.filter(is_pipeline).count();
         let sent = match send.is_empty() {
             true => Ok(()),
             false => self.process.question(protocol::replays(&send)),
@@ -190,6 +201,10 @@ impl ScriptEngine {
     }
 }
 
+fn is_pipeline(object: &&Object) -> bool {
+    matches!(object.kind, Kind::ComputePipeline | Kind::RenderPipeline)
+}
+
 /// The outcome of a request that is not sent: the process would end over it, or take the machine's memory. `last` is the request before it.
 fn not_sent(request: &Request<'_>, last: Option<&Request<'_>>) -> Option<Outcome> {
     let length = u32::try_from(request.data.len()).unwrap_or(u32::MAX);
@@ -232,6 +247,7 @@ impl Engine for ScriptEngine {
             // Nobody heard the last batch. Its answers must not be taken for this one's.
             self.process.close();
         }
+        self.renew();
         self.asked = Some(self.send(batch));
     }
 
