@@ -25,7 +25,7 @@ const FRAME: usize = 256;
 /// Bytes of one frame, about, after which no further stream goes into it.
 const FRAME_BYTES: usize = 32 << 20;
 /// The pipelines that a process makes, about, before one anew takes its place.
-const PIPELINES: usize = 8192;
+const PIPELINES: usize = 4096;
 
 /// An engine in a process of its own.
 pub struct ScriptEngine {
