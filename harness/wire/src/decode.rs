@@ -131,12 +131,11 @@ impl<'a, W: Word> Walk<'a, W> {
     where
         G: FnMut(&W) -> bool,
     {
-        let (opcode, rest) = self.rest.split_first()?;
-        let opcode = opcode.get();
+        let opcode = self.rest.first()?.get();
         macro_rules! one_of {
             ($($op:ident),+) => {
                 $(if opcode == Op::$op.word() {
-                    self.take::<{ Op::$op.word() }, G>(rest, grant)
+                    self.take::<{ Op::$op.word() }, G>(grant)
                 } else)+ {
                     None
                 }
@@ -173,7 +172,7 @@ impl<'a, W: Word> Walk<'a, W> {
 
     /// [`quick`](Self::quick) for the opcode `OP`, before the `rest` of the words.
     #[inline(always)]
-    fn take<const OP: u32, G>(&mut self, rest: &'a [W], grant: &mut G) -> Option<Result<Step<'a, W>, Refusal>>
+    fn take<const OP: u32, G>(&mut self, grant: &mut G) -> Option<Result<Step<'a, W>, Refusal>>
     where
         G: FnMut(&W) -> bool,
     {
@@ -181,6 +180,7 @@ impl<'a, W: Word> Walk<'a, W> {
         if !shape.op.allowed_in(self.context) {
             return None;
         }
+        let (_, rest) = self.rest.split_first()?;
         let (args, rest) = rest.split_at(shape.fits(rest, self.data_len)?);
         let word = self.word();
         if let Err(at) = shape.grant(args, grant) {
