@@ -143,7 +143,10 @@ impl Shape {
         let (first, rest) = Part::of(layout(op));
         let (second, rest) = Part::of(rest);
         assert!(rest.is_empty());
-        Shape { op, parts: [first, second] }
+        Shape {
+            op,
+            parts: [first, second],
+        }
     }
 
     /// How many of the `words` are arguments, where they are there and well formed, whatever the ids name.
