@@ -52,3 +52,47 @@ fn every_peer_refuses_what_decode_refuses() {
         }
     }
 }
+
+/// Words that some rule turns on: 0, what is no bool or enumeration, what is no multiple of 4, an infinity, a high word past 2^53.
+const SPOILT: [u32; 6] = [0, 2, 3, 4, 0x7F80_0000, u32::MAX];
+
+#[test]
+fn every_peer_decides_as_decode_does_over_a_spoilt_word() {
+    let mut verdicts = [0, 0];
+    for kind in ["render", "compute", "upload"] {
+        // One frame.
+        let words = generated(kind, 4).words;
+        let cmds = wire::decode(&words, DATA_LEN).unwrap();
+        let mut tried = Vec::new();
+        for (index, cmd) in cmds.iter().enumerate() {
+            if tried.contains(&cmd.op) {
+                continue;
+            }
+            tried.push(cmd.op);
+            for (at, value) in (0..cmd.args.len()).flat_map(|at| SPOILT.map(|value| (at, value))) {
+                // With another count or flag these would not be the words of one command.
+                if let (wire::Op::SetBindGroup, 2) | (wire::Op::BeginRenderPass, 0 | 9) = (cmd.op, at) {
+                    continue;
+                }
+                let mut spoilt = words.clone();
+                spoilt[cmd.word + 1 + at] = value;
+                let accepted = wire::decode(&spoilt, DATA_LEN).is_ok();
+                verdicts[usize::from(accepted)] += 1;
+                let mut commands = commands(&words);
+                let args = &spoilt[cmd.word + 1..][..cmd.args.len()];
+                commands[index] = Command::of(wire::Cmd { args, ..*cmd });
+                for peer in PEERS {
+                    let read = (peer.read)(&(peer.encode)(&commands), DATA_LEN);
+                    assert_eq!(
+                        read.is_some(),
+                        accepted,
+                        "{}, {}, argument {at} = {value}",
+                        peer.name,
+                        cmd.op
+                    );
+                }
+            }
+        }
+    }
+    assert!(verdicts.iter().all(|&count| count > 100), "{verdicts:?}");
+}

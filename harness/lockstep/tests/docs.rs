@@ -83,6 +83,8 @@ const COMMANDS: &[(&str, &str, i32)] = &[
     ("run --resume shard-0", "=", 2),
     ("repro", "repro --help", 0),
     ("bench", "bench --help", 0),
+    ("bench --quick", "bench --help", 0),
+    ("bench --instructions", "bench --help", 0),
     ("power", "power --list", 0),
     ("record PROGRAM.js", "=", 0),
     ("run --recorded PROGRAM.recording", "=", 0),

@@ -5,12 +5,9 @@
 //! with this one.
 
 use crate::arguments::check_transfer;
-use crate::layout::{ArgKind, layout};
+use crate::layout::{Arg, ArgKind, layout};
 use crate::word::Word;
 use crate::{MAX_SAFE_INTEGER, Op};
-
-/// The most words of a command, its list not counted, that something is asked of.
-const MOST: usize = 6;
 
 /// What a word must be.
 #[derive(Clone, Copy)]
@@ -24,46 +21,24 @@ enum Ask {
     Within(u32, u32),
 }
 
-/// The arguments of an opcode: so many words and then, where they are `counted`, as many numbers as the last of them says.
-pub(crate) struct Shape {
-    pub(crate) op: Op,
+/// The most words of a group that something is asked of: those of a color or depth attachment.
+const MOST: usize = 8;
+
+/// Words that follow each other, as many always.
+#[derive(Clone, Copy)]
+struct Group {
     length: usize,
-    counted: bool,
-    /// What is asked of which argument; the first `asked` of them.
+    /// What is asked of which word; the first `asked` of them.
     asks: [(usize, Ask); MOST],
     asked: usize,
 }
 
-impl Shape {
-    /// `None` for arguments of another shape.
-    pub(crate) const fn of(op: Op) -> Option<Self> {
-        let mut shape = Shape {
-            op,
-            length: 0,
-            counted: false,
-            asks: [(0, Ask::Id); MOST],
-            asked: 0,
-        };
-        let mut args = layout(op);
-        while let [arg, rest @ ..] = args {
-            shape = match arg.kind {
-                ArgKind::Id(_) => shape.ask(Ask::Id),
-                ArgKind::OptionalId(_) => shape.ask(Ask::OptionalId),
-                ArgKind::U32 | ArgKind::I32 => shape.pass(),
-                ArgKind::F32 => shape.ask(Ask::Finite),
-                ArgKind::U64 => shape.pass().ask(Ask::SafeHigh),
-                // The values of each are consecutive.
-                ArgKind::Enum(of) => shape.ask(Ask::Within(of.values[0].0, of.values[of.values.len() - 1].0)),
-                ArgKind::List { limit, item } if matches!(item[0].kind, ArgKind::U32) => {
-                    shape.counted = true;
-                    shape.ask(Ask::Within(0, limit))
-                }
-                ArgKind::List { .. } | ArgKind::Bool | ArgKind::Optional(_) => return None,
-            };
-            args = rest;
-        }
-        Some(shape)
-    }
+impl Group {
+    const NOTHING: Self = Group {
+        length: 0,
+        asks: [(0, Ask::Id); MOST],
+        asked: 0,
+    };
 
     const fn ask(mut self, ask: Ask) -> Self {
         self.asks[self.asked] = (self.length, ask);
@@ -76,13 +51,25 @@ impl Shape {
         self
     }
 
-    /// How many of the `rest` of the words are arguments, where they are there and well formed, whatever the ids name.
+    /// This, its last word being a number, of at most `limit`, of `item`s that follow.
+    const fn repeat(self, limit: u32, item: &'static [Arg]) -> Part {
+        Part {
+            group: self.ask(Ask::Within(0, limit)),
+            item: Some(Part::of(item).0.group),
+        }
+    }
+
     #[inline(always)]
-    pub(crate) fn fits<W: Word>(&self, rest: &[W], data_len: u32) -> Option<usize> {
-        let (words, more) = rest.split_at_checked(self.length)?;
+    fn asks(&self) -> &[(usize, Ask)] {
+        &self.asks[..self.asked]
+    }
+
+    /// Whether its `words` are well formed, whatever the ids name.
+    #[inline(always)]
+    fn fits<W: Word>(&self, words: &[W]) -> bool {
         // Of all high words together: the greatest is all ones, so that they are past it just where one of them is.
         let mut high = 0;
-        for &(at, ask) in &self.asks[..self.asked] {
+        for &(at, ask) in self.asks() {
             let word = words[at].get();
             let fits = match ask {
                 Ask::Id => word != 0,
@@ -95,26 +82,111 @@ impl Shape {
                 Ask::Within(least, most) => (least..=most).contains(&word),
             };
             if !fits {
-                return None;
+                return false;
             }
         }
-        if u64::from(high) > MAX_SAFE_INTEGER >> 32 || check_transfer(self.op, words, data_len).is_err() {
-            return None;
-        }
-        let counted = if self.counted {
-            words[self.length - 1].get() as usize
-        } else {
-            0
-        };
-        (counted <= more.len()).then_some(self.length + counted)
+        u64::from(high) <= MAX_SAFE_INTEGER >> 32
     }
 
-    /// Which arguments are ids, in word order.
+    /// Asks `grant` about each id that is not 0, in word order, where the group starts at the argument `start`. Gives the first
+    /// argument to which it says no.
     #[inline(always)]
-    pub(crate) fn ids(&self) -> impl Iterator<Item = usize> {
-        let ids = self.asks[..self.asked].iter();
-        ids.filter(|(_, ask)| matches!(ask, Ask::Id | Ask::OptionalId))
-            .map(|&(at, _)| at)
+    fn grant<W: Word>(&self, args: &[W], start: usize, grant: &mut impl FnMut(&W) -> bool) -> Result<(), usize> {
+        for &(at, ask) in self.asks() {
+            let word = &args[start + at];
+            if matches!(ask, Ask::Id | Ask::OptionalId) && word.get() != 0 && !grant(word) {
+                return Err(start + at);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A group, and the one that follows it as often as its last word says, where it is a count or a flag.
+#[derive(Clone, Copy)]
+struct Part {
+    group: Group,
+    item: Option<Group>,
+}
+
+impl Part {
+    /// The first part of `args`, and what comes after it.
+    const fn of(mut args: &'static [Arg]) -> (Self, &'static [Arg]) {
+        let mut group = Group::NOTHING;
+        while let [arg, rest @ ..] = args {
+            args = rest;
+            group = match arg.kind {
+                ArgKind::Id(_) => group.ask(Ask::Id),
+                ArgKind::OptionalId(_) => group.ask(Ask::OptionalId),
+                ArgKind::U32 | ArgKind::I32 => group.pass(),
+                ArgKind::F32 => group.ask(Ask::Finite),
+                ArgKind::U64 => group.pass().ask(Ask::SafeHigh),
+                // The values of each are consecutive.
+                ArgKind::Enum(of) => group.ask(Ask::Within(of.values[0].0, of.values[of.values.len() - 1].0)),
+                ArgKind::Bool => group.ask(Ask::Within(0, 1)),
+                ArgKind::List { limit, item } => return (group.repeat(limit, item), rest),
+                ArgKind::Optional(item) => return (group.repeat(1, item), rest),
+            };
+        }
+        (Part { group, item: None }, args)
+    }
+}
+
+/// The arguments of an opcode.
+pub(crate) struct Shape {
+    pub(crate) op: Op,
+    parts: [Part; 2],
+}
+
+impl Shape {
+    pub(crate) const fn of(op: Op) -> Self {
+        let (first, rest) = Part::of(layout(op));
+        let (second, rest) = Part::of(rest);
+        assert!(rest.is_empty());
+        Shape {
+            op,
+            parts: [first, second],
+        }
+    }
+
+    /// How many of the `words` are arguments, where they are there and well formed, whatever the ids name.
+    #[inline(always)]
+    pub(crate) fn fits<W: Word>(&self, words: &[W], data_len: u32) -> Option<usize> {
+        let mut rest = words;
+        for Part { group, item } in &self.parts {
+            let (own, more) = rest.split_at_checked(group.length)?;
+            if !group.fits(own) {
+                return None;
+            }
+            rest = more;
+            if let Some(item) = item {
+                let (items, more) = rest.split_at_checked(own[group.length - 1].get() as usize * item.length)?;
+                if !items.chunks_exact(item.length).all(|words| item.fits(words)) {
+                    return None;
+                }
+                rest = more;
+            }
+        }
+        check_transfer(self.op, words, data_len).ok()?;
+        Some(words.len() - rest.len())
+    }
+
+    /// Asks `grant` about each id that is not 0, in word order; gives the first argument to which it says no.
+    #[inline(always)]
+    pub(crate) fn grant<W: Word>(&self, args: &[W], grant: &mut impl FnMut(&W) -> bool) -> Result<(), usize> {
+        let mut at = 0;
+        for Part { group, item } in &self.parts {
+            group.grant(args, at, grant)?;
+            at += group.length;
+            if let Some(item) = item {
+                let end = at + args[at - 1].get() as usize * item.length;
+                while at < end {
+                    item.grant(args, at, grant)?;
+                    at += item.length;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -158,16 +230,9 @@ mod tests {
         #[test]
         fn what_fits_is_what_the_checks_take(words in vec(word(), 0..20), data_len in word()) {
             for op in Op::ALL {
-                let Some(shape) = Shape::of(op) else { continue };
                 let careful = check(op, &words, data_len, &mut |_| true).ok();
-                prop_assert_eq!(shape.fits(&words, data_len), careful, "{}", op);
+                prop_assert_eq!(Shape::of(op).fits(&words, data_len), careful, "{}", op);
             }
         }
-    }
-
-    #[test]
-    fn two_opcodes_have_no_shape() {
-        let without: Vec<Op> = Op::ALL.into_iter().filter(|&op| Shape::of(op).is_none()).collect();
-        assert_eq!(without, [Op::ExecuteBundles, Op::BeginRenderPass]);
     }
 }
