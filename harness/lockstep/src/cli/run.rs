@@ -572,7 +572,7 @@ fn finish(results: &Results, out: &std::path::Path, args: &Args) -> (bool, u8) {
         place += &format!("\nto go on: cargo lockstep run --resume {}", out.display());
     }
     let placed = match args.json {
-        _ if !written => Ok(()),
+        _ if !written => shown,
         false => shown.and_then(|()| say::out((place + "\n").as_bytes())),
         true if args.quiet => shown,
         true => shown.map(|()| say::line(place)),
