@@ -109,7 +109,9 @@ fn a_pipe_in_the_place_of_a_file_is_refused() {
         let made = Command::new("mkfifo").arg(path).status().expect("mkfifo");
         assert!(made.success());
     };
-    ["results.json", "checkpoint.json", "power.json", "lockstep.toml"].map(|name| pipe(&format!("out/{name}")));
+    for name in ["results.json", "checkpoint.json", "power.json", "lockstep.toml"] {
+        pipe(&format!("out/{name}"));
+    }
     let rows: [&[&str]; 5] = [
         &["report", "out"],
         &["run", "--resume", "out"],

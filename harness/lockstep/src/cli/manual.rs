@@ -55,7 +55,7 @@ pub fn man(args: &ManArgs, program: Command, out: &mut dyn Write) -> anyhow::Res
     };
     let after = page.get_after_help().map(ToString::to_string).unwrap_or_default();
     // What stands behind the options in the help has sections of its own in a manual.
-    clap_mangen::Man::new(page.after_help("")).render(out)?;
+    clap_mangen::Man::new(page.after_help(None::<&str>)).render(out)?;
     out.write_all(sections(&after).as_bytes())?;
     Ok(CLEAN)
 }
