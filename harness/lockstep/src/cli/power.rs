@@ -101,7 +101,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         stale: stale_names(args, &all, &reasons),
     };
     let is_measured = |row: &Row| all.iter().any(|fault| fault.name == row.name);
-    let before = take_over(args, &mut power, &path, &is_measured)?;
+    let before = take_over(args, &mut power, &path, is_measured)?;
     let before = |fault: &Fault| before.iter().find(|row| is_of(row, fault)).cloned();
     let parts = setup::bring(&mut |line| say::line(line));
     let deno = parts.deno.map_err(|missing| anyhow!("{missing}"))?;
