@@ -135,7 +135,7 @@ fn a_result_is_taken_over_while_the_patch_is_the_same() {
         }),
     );
     let power = resumed(&kept);
-    assert_eq!(power.rows, [kept.clone()]);
+    assert_eq!(power.rows, std::slice::from_ref(&kept));
     assert_eq!(power.commits[0], "fedc", "where it was measured");
     let changed = Row {
         change: "another".into(),
