@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 /**
  * Holds report pages to what a person needs of them, in headless Chromium: `deno run --allow-all browser/report_page.js PAGE...`.
- * Nothing on the console, no requests, nothing wider than a phone, headings in order, no fault that axe-core sees, in light and
- * in dark, and a copy button that copies. Prints a line a fault, and ends with 1 where there is one.
+ * Nothing on the console, no requests, nothing wider than a phone, no empty place among the key numbers, headings in order, no fault
+ * that axe-core sees, in light and in dark, and a copy button that copies. Prints a line a fault, and ends with 1 where there is one.
  * `harness/lockstep/tests/report.rs` makes the pages.
  */
 import { openChromium } from "../chromium.js";
@@ -59,6 +59,12 @@ async function faultsOf(browser, url, { width, colorScheme }) {
   await page.evaluate(() => document.querySelectorAll("details").forEach((details) => details.open = true));
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   if (wide > width) faults.push(`it is ${wide} pixels wide`);
+  const empty = await page.evaluate(() => {
+    const tiles = document.querySelector(".tiles");
+    const last = tiles?.lastElementChild;
+    return tiles && last ? Math.round(tiles.getBoundingClientRect().right - last.getBoundingClientRect().right) : 0;
+  });
+  if (empty > 2) faults.push(`the last row of key numbers ends ${empty} pixels early`);
   faults.push(...await skippedHeadings(page), ...await axeFaults(page));
   const button = page.locator("button.copy").first();
   const command = await page.locator(".command code").first().textContent();

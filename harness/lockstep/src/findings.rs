@@ -182,7 +182,8 @@ pub fn read_case(path: &Path) -> anyhow::Result<CaseFile> {
 
 /// The case file that `text` holds, UTF-8 JSON. The error begins with `name`, and names the place.
 pub fn parse_case(name: &str, text: &[u8]) -> anyhow::Result<CaseFile> {
-    let file: CaseFile = serde_json::from_slice(text).with_context(|| format!("{name}: not a case file"))?;
+    let file: CaseFile = serde_json::from_slice(text)
+        .map_err(|error| anyhow::anyhow!("{name}: not a case file: {}", input::plainly(error)))?;
     anyhow::ensure!(
         file.format == CASE_FORMAT,
         "{name}: case format {}, and this program reads {CASE_FORMAT}",

@@ -22,8 +22,8 @@ pub enum Line {
     TooManyGroups,
     /// No pulled vertices and no storage buffer, in the vertex stage.
     VertexSizesSlot,
-    /// A binding array or an external texture, by the seed's constructor.
-    BeyondTheSeed,
+    /// A binding array or an external texture, by the plain constructor.
+    BeyondThePlainRule,
     /// A resource that the task or the mesh stage sees, at a draw.
     TaskMeshMisread,
     /// Immediates, at a draw.
@@ -38,7 +38,7 @@ impl Line {
         Line::DuplicateBinding,
         Line::TooManyGroups,
         Line::VertexSizesSlot,
-        Line::BeyondTheSeed,
+        Line::BeyondThePlainRule,
         Line::TaskMeshMisread,
         Line::ImmediatesLength,
     ];
@@ -51,7 +51,7 @@ impl Line {
             Line::DuplicateBinding => "duplicate-binding",
             Line::TooManyGroups => "too-many-groups",
             Line::VertexSizesSlot => "vertex-sizes-slot",
-            Line::BeyondTheSeed => "beyond-the-seed",
+            Line::BeyondThePlainRule => "beyond-the-plain-rule",
             Line::TaskMeshMisread => "task-mesh-misread",
             Line::ImmediatesLength => "immediates-length",
         }

@@ -123,7 +123,10 @@ fn bad_use_is_said_in_one_line() {
             "--require-gpu asks for engines, and --edges runs none",
         ),
         (&["--shard", "2/2"], "I/N with I from 0 and below N"),
-        (&["--time", "5x"], "`x` is no unit of time"),
+        (
+            &["--time", "5x"],
+            "`5x` is no span of time; give a number and ms, s, m or h, as in 90s",
+        ),
         (
             &["--gpu", "wgpu:abacus"],
             "--gpu wgpu:abacus: no such engine; there are ",

@@ -56,7 +56,19 @@ fn the_manual_has_a_page_of_each_command() {
     for command in commands() {
         let page = text(&lockstep(&["man", &command]).stdout);
         assert!(page.contains(&format!(".TH lockstep-{command} 1")), "{page}");
+        let headings: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix(".SH ")).collect();
+        assert!(
+            headings.contains(&"EXAMPLES") && headings.ends_with(&["EXIT STATUS"]),
+            "{headings:?}"
+        );
+        assert!(!headings.contains(&"EXTRA"), "{headings:?}");
     }
+    let page = text(&lockstep(&["man", "inspect"]).stdout);
+    assert!(
+        page.contains("\n.SH EXAMPLES\n.nf\n  cargo lockstep inspect "),
+        "{page}"
+    );
+    assert!(page.contains("\n.SH EXIT STATUS\n0 "), "{page}");
     let wrong = lockstep(&["man", "walk"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(
@@ -116,7 +128,7 @@ fn a_wrong_file_is_named_with_its_line_and_what_may_stand_there() {
     assert_eq!(output.status.code(), Some(2));
     let error = text(&output.stderr);
     assert!(
-        error.contains("defaults.toml:3: unknown field `wrokers`, expected one of `time`, `workers`"),
+        error.contains("defaults.toml:3: run.wrokers: unknown field `wrokers`, expected one of `time`, `workers`"),
         "{error}"
     );
     assert_eq!(error.lines().count(), 1, "{error}");
@@ -141,6 +153,32 @@ fn the_results_are_json_on_standard_output_when_asked() {
     let printed: Results = serde_json::from_slice(&output.stdout).expect("results");
     let written = std::fs::read(folder.path().join("results.json")).expect("results.json");
     assert_eq!(printed, serde_json::from_slice(&written).expect("results"));
+}
+
+#[test]
+fn the_corpus_speaks_json_and_quiet_and_its_statistics_begin_short() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bad = folder.path().join("bad.json");
+    std::fs::write(&bad, "[]").expect("written");
+    let (path, name) = (folder.path().display().to_string(), bad.display().to_string());
+    let check = |args: &[&str]| {
+        let output = lockstep(&[&["corpus", "check", &path], args].concat());
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        text(&output.stdout)
+    };
+    let shown: Value = serde_json::from_str(&check(&["--json"])).expect("JSON");
+    assert_eq!((&shown["passed"], &shown["failed"]), (&0.into(), &1.into()));
+    assert_eq!(shown["cases"][0]["case"], name.as_str());
+    let wrong = shown["cases"][0]["wrong"][0].as_str().expect("words");
+    assert!(wrong.contains("bad.json: not a case file: "), "{wrong}");
+    assert_eq!(check(&["--quiet"]).lines().count(), 2);
+    let [short, all] =
+        [&["corpus", "stats"][..], &["corpus", "stats", "--all"]].map(|args| text(&lockstep(args).stdout));
+    assert_eq!(
+        short.lines().last(),
+        Some("`cargo lockstep corpus stats --all` names the pairs that no case reaches")
+    );
+    assert!(short.lines().count() < 12 && all.lines().count() > 20, "{short}{all}");
 }
 
 #[test]

@@ -34,6 +34,17 @@ const COMMANDS: &[(&str, &str, i32)] = &[
         0,
     ),
     ("run --cases 10000 --seed 7", "run --cases 100 --seed 7", 0),
+    // A port with a fault, which is found.
+    (
+        "run --subject exec:./a-port-of-wire --until-finding",
+        "run --subject 'exec:python3 faulty.py' --until-finding --time 60s",
+        1,
+    ),
+    (
+        "run --subject 'exec:python3 reference/examples/reader.py' --cases 2000",
+        "run --subject 'exec:python3 reference/examples/reader.py' --cases 200",
+        0,
+    ),
     ("repro --generated replays:7:12", "=", 0),
     (
         "repro reports/out/findings/NAME.json",
@@ -79,16 +90,35 @@ const COMMANDS: &[(&str, &str, i32)] = &[
         "report whole --history shard-0 shard-1 --out whole",
         0,
     ),
+    // Two of the many faults.
+    (
+        "power --shard 0/2 --out power-0",
+        "power range-rest-wraps data-sum-in-32-bits --shard 0/2 --out power-0",
+        0,
+    ),
+    (
+        "power --shard 1/2 --out power-1",
+        "power range-rest-wraps data-sum-in-32-bits --shard 1/2 --out power-1",
+        0,
+    ),
+    ("power --merge power-0 power-1 --out whole", "=", 0),
+    ("report reports/out", "=", 0),
     // That campaign came to its end: there is nothing to go on with.
     ("run --resume shard-0", "=", 2),
     ("repro", "repro --help", 0),
+    // Ten minutes of building and measuring.
     ("bench", "bench --help", 0),
     ("bench --quick", "bench --help", 0),
     ("bench --instructions", "bench --help", 0),
-    ("power", "power --list", 0),
+    // One fault of the many: it is built, and found.
+    ("power", "power range-rest-wraps", 0),
     ("record PROGRAM.js", "=", 0),
     ("run --recorded PROGRAM.recording", "=", 0),
-    ("corpus add FILE --target TARGET --shows WORDS", "corpus add --help", 0),
+    (
+        "corpus add FILE --target TARGET --shows WORDS",
+        "corpus add fuzz/seeds/decode/a-header-cut-short --target decode --shows 'a header cut short, as fuzzed'",
+        0,
+    ),
     ("inspect", "inspect --help", 0),
     (
         "minimize FILE",

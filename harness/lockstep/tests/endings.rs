@@ -84,7 +84,11 @@ fn sigterm_ends_with_the_report_written_and_where_to_go_on() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let ended = results(out.path());
     assert!(ended.interrupted && ended.lanes[0].cases > 0);
-    assert!(text(&output.stdout).contains("no findings in"));
+    let said = text(&output.stdout);
+    assert!(said.contains("no findings in"));
+    let go_on = format!("to go on: cargo lockstep run --resume {}", out.path().display());
+    assert_eq!(said.lines().last(), Some(go_on.as_str()), "{said}");
+    assert!(said.lines().count() < 8, "the verdict and where the report is: {said}");
     assert!(out.path().join("report.html").exists());
     let kept = std::fs::read_to_string(out.path().join("checkpoint.json")).expect("it can go on");
     let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
@@ -185,20 +189,25 @@ fn on_a_full_disk_findings_and_report_are_printed_and_what_is_missing_is_named()
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_standard_output_costs_no_report() {
+fn a_full_standard_output_costs_no_report_and_is_said() {
     let folder = folder();
-    let full = std::fs::File::options()
-        .write(true)
-        .open("/dev/full")
-        .expect("it is there");
-    let mut command = lockstep();
-    command.args([
-        "run", "--only", "slots", "--cases", "512", "--seed", "1", "--quiet", "--out",
-    ]);
-    let status = command.arg(folder.path()).stdout(full).status().expect("it runs");
-    assert_eq!(status.code(), Some(0));
-    assert_eq!(results(folder.path()).findings, []);
-    assert!(folder.path().join("report.html").exists());
+    let out = folder.path().display().to_string();
+    let run = [
+        "run", "--only", "slots", "--cases", "512", "--seed", "1", "--quiet", "--out", &out,
+    ];
+    for args in [&run[..], &["report", &out], &["report", &out, "--json"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let output = lockstep().args(args).stdout(full.expect("it is there")).output();
+        let output = output.expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        let said = text(&output.stderr);
+        assert_eq!(
+            said,
+            "lockstep: standard output: cannot write to it: No space left on device (os error 28)\n"
+        );
+        assert_eq!(results(folder.path()).findings, []);
+        assert!(folder.path().join("report.html").exists());
+    }
 }
 
 /// Each shape is tried, whatever became of the others; without all of them the campaign is not green.
@@ -435,7 +444,7 @@ fn what_a_checkpoint_is_not_of_is_refused() {
         *kept.pointer_mut(pointer).expect(pointer) = value;
         kept.to_string()
     };
-    let rows: [(&[&str], String, String); 10] = [
+    let rows: [(&[&str], String, String); 14] = [
         (&["--seed", "6"], kept.clone(), same("--seed")),
         (&["--shard", "0/2"], kept.clone(), same("--shard")),
         (&["--cases", "9"], kept.clone(), same("--cases")),
@@ -460,6 +469,29 @@ fn what_a_checkpoint_is_not_of_is_refused() {
             &[],
             json("/checkpoint/rounds/below", 4.into()),
             "out/checkpoint.json: its rounds are not those of shard 1/2".into(),
+        ),
+        (
+            &[],
+            json("/checkpoint/rounds/beyond", [1].into()),
+            "out/checkpoint.json: its rounds are not those of shard 1/2".into(),
+        ),
+        (
+            &[],
+            json("/checkpoint/results/seed", 6.into()),
+            "out/checkpoint.json: its results are of another seed or shard than its options; start anew".into(),
+        ),
+        (
+            &[],
+            json(
+                "/checkpoint/rounds",
+                serde_json::json!({ "step": 2, "below": 1, "beyond": [] }),
+            ),
+            " cases and no round; start anew without --resume".into(),
+        ),
+        (
+            &[],
+            json("/checkpoint/results", "none".into()),
+            "out/checkpoint.json: not a checkpoint: invalid type: string \"none\", expected an object".into(),
         ),
         (
             &[],

@@ -98,6 +98,54 @@ fn a_folder_that_takes_no_file_is_refused_at_once() {
     );
 }
 
+/// A pipe in a folder is not waited for.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_refused() {
+    let folder = folder();
+    let pipe = |name: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        let made = Command::new("mkfifo").arg(path).status().expect("mkfifo");
+        assert!(made.success());
+    };
+    for name in ["results.json", "checkpoint.json", "power.json", "lockstep.toml"] {
+        pipe(&format!("out/{name}"));
+    }
+    let rows: [&[&str]; 5] = [
+        &["report", "out"],
+        &["run", "--resume", "out"],
+        &["run", "--config", "out/lockstep.toml"],
+        &["power", "--merge", "out"],
+        &["repro", "out/results.json"],
+    ];
+    for args in rows {
+        let output = lockstep(folder.path()).args(args).output().expect("it runs");
+        let said = stderr(&output);
+        assert_eq!(
+            (output.status.code(), said.lines().count()),
+            (Some(2), 1),
+            "{args:?}: {said}"
+        );
+        assert!(
+            said.contains("it is no file; give one, or /dev/stdin"),
+            "{args:?}: {said}"
+        );
+    }
+    // What a shell has for `<(...)` and for what is piped in is read.
+    let mut inspect = lockstep(folder.path());
+    inspect
+        .args(["inspect", "/dev/stdin"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut inspect = inspect.spawn().expect("it starts");
+    let mut stdin = inspect.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut stdin, b"BeginRenderPass\nDraw 3\nEndPass\n").expect("written");
+    drop(stdin);
+    let output = inspect.wait_with_output().expect("it ends");
+    assert!(!stderr(&output).contains("it is no file"), "{}", stderr(&output));
+}
+
 #[test]
 fn bad_files_are_one_line_with_the_place() {
     let folder = folder();

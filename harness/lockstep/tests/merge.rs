@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 use lockstep::files;
 use lockstep::ledger::LedgerRow;
+use lockstep::power::{self, Outcome, POWER_FORMAT, Power, Row, Set};
 use lockstep::report::merge::merge;
 use lockstep::report::results::{
     Comparison, Coverage, EngineRow, FindingRow, GpuTable, Grid, Lane, Msl, NotRun, Open, RESULTS_FORMAT, Results,
@@ -588,6 +589,11 @@ fn bad_results_are_said_in_one_line() {
             Some(good.replace(r#""workers":2,"#, "")),
             "part.json: not results of a run: missing field `workers`",
         ),
+        (
+            "detection.json",
+            Some(good.replace(r#""power":null"#, r#""power":{"format":1}"#)),
+            "detection.json: its detection power is of format 1, and this program reads 2",
+        ),
     ];
     for (name, content, due) in rows {
         if let Some(content) = content {
@@ -598,4 +604,158 @@ fn bad_results_are_said_in_one_line() {
         assert_eq!(output.status.code(), Some(2), "{name}");
         assert!(said.contains(due) && said.lines().count() == 1, "{said}");
     }
+}
+
+/// Shard `i` of two, in which one fault is missed.
+fn power(i: u64) -> Power {
+    let row = |name: &str, set| Row {
+        name: format!("{name}-{i}"),
+        set,
+        area: "ranges".into(),
+        source: "gfx-rs/wgpu #9073".into(),
+        what: "sums wrap".into(),
+        change: "cbf29ce484222325".into(),
+        outcome: Outcome::Missed,
+    };
+    Power {
+        format: POWER_FORMAT,
+        version: "0.1.0".into(),
+        commits: vec!["0123456789abcdef".into()],
+        shards: Shards { of: 2, ran: vec![i] },
+        seed: 1,
+        seconds_each: Some(10.0),
+        cases_each: None,
+        interrupted: i == 1,
+        rows: vec![row("wrap", Set::Faults), row("mutant", Set::Mutants)],
+        stale: vec![format!("stale-{i}")],
+    }
+}
+
+#[test]
+fn shards_of_detection_power_are_put_together() {
+    let parts = [1, 0, 1].map(|i| (format!("part-{i}"), power(i)));
+    let whole = power::merge(parts.to_vec()).expect("one measuring");
+    let names: Vec<&str> = whole.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["wrap-0", "wrap-1", "mutant-0", "mutant-1"]);
+    assert_eq!(whole.shards, Shards { of: 2, ran: vec![0, 1] });
+    assert!(whole.interrupted, "one of them was");
+    assert_eq!(whole.stale, ["stale-1", "stale-0"]);
+}
+
+#[test]
+fn detection_power_of_another_measuring_is_refused() {
+    let change = |change: fn(&mut Power)| {
+        let mut other = power(1);
+        change(&mut other);
+        other
+    };
+    let rows = [
+        (
+            change(|it| it.commits[0] = "fedc".into()),
+            "its commit is `fedc`, and there it is `0123456789abcdef`",
+        ),
+        (
+            change(|it| it.version = "9".into()),
+            "its version is `9`, and there it is `0.1.0`",
+        ),
+        (change(|it| it.seed = 2), "its seed is `2`, and there it is `1`"),
+        (
+            change(|it| it.seconds_each = Some(1.0)),
+            "its budget is `1 s`, and there it is `10 s`",
+        ),
+        (
+            change(|it| it.shards.of = 3),
+            "its number of shards is `3`, and there it is `2`",
+        ),
+        (
+            change(|it| drop(it.rows.pop())),
+            "its set of faults is `faults`, and there it is `faults and mutants`",
+        ),
+    ];
+    for (other, due) in rows {
+        let parts = vec![("one".to_owned(), power(0)), ("two".to_owned(), other)];
+        let error = power::merge(parts).expect_err(due).to_string();
+        assert_eq!(error, format!("two: not measured together with one: {due}"));
+    }
+    let twice = vec![
+        ("one".to_owned(), power(0)),
+        ("two".to_owned(), change(|it| it.shards.ran = vec![0])),
+    ];
+    assert_eq!(
+        power::merge(twice).expect_err("twice").to_string(),
+        "two: shard 0/2 is there twice"
+    );
+}
+
+fn write_power(folder: &Path, power: &Power) {
+    files::write(&folder.join("power.json"), &serde_json::to_string(power).expect("JSON")).expect("written");
+}
+
+#[test]
+fn power_merges_folders_and_the_report_takes_what_lies_beside_the_results() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    for (name, i) in [("one", 0), ("two", 1)] {
+        write_power(&at(name), &power(i));
+        write_shard(&at(name), &shard(i), &[]);
+    }
+    let merge = |args: &[&str]| {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("lockstep"));
+        let command = command.args(["power", "--merge"]).args(args).current_dir(folder.path());
+        command.output().expect("it runs")
+    };
+    let part = merge(&["one"]);
+    assert_eq!(part.status.code(), Some(2), "a shard is missing");
+    assert!(
+        text(&part.stdout).contains("of 2 shards 0 alone"),
+        "{}",
+        text(&part.stdout)
+    );
+    let whole = merge(&["one", "two/power.json", "--out", "whole"]);
+    assert_eq!(whole.status.code(), Some(2), "one was interrupted");
+    assert!(
+        text(&whole.stdout).contains("0 of 2 hand-made faults found"),
+        "{}",
+        text(&whole.stdout)
+    );
+    let written = power::read(&at("whole/power.json"))
+        .expect("it is read")
+        .expect("it is there");
+    assert_eq!(written.shards.ran, [0, 1]);
+    let none = merge(&["three"]);
+    assert!(
+        text(&none.stderr).contains("three: no such file"),
+        "{}",
+        text(&none.stderr)
+    );
+
+    let output = report(folder.path(), &["one", "two", "--out", "all", "--markdown", "all.md"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert_eq!(
+        read_json(&at("all/results.json")).expect("results").power,
+        Some(written)
+    );
+    let page = std::fs::read_to_string(at("all/report.html")).expect("a page");
+    assert!(page.contains("0 of 2 hand-made faults found"));
+    let summary = std::fs::read_to_string(at("all.md")).expect("a summary");
+    assert!(summary.contains("| 2 hand-made faults | 0 |"), "{summary}");
+    // The results that were merged carry it on.
+    assert_eq!(
+        report(folder.path(), &["all", "--markdown", "again.md"]).status.code(),
+        Some(1)
+    );
+    assert_eq!(std::fs::read_to_string(at("again.md")).expect("a summary"), summary);
+
+    let other = Power {
+        commits: vec!["fedc".into()],
+        ..power(1)
+    };
+    write_power(&at("two"), &other);
+    let output = report(folder.path(), &["one", "two"]);
+    let said = text(&output.stderr);
+    assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{said}");
+    assert!(
+        said.contains("two/results.json: not measured together with one/results.json: its commit"),
+        "{said}"
+    );
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use lockstep::campaign::Budget;
-use lockstep::power::{Fault, Found, Hunt, Outcome, References, Set, Workshop, faults};
+use lockstep::power::{self, Fault, Found, Hunt, Outcome, POWER_FORMAT, Power, References, Row, Set, Workshop, faults};
+use lockstep::report::results::Shards;
 use lockstep::setup;
 
 /// One of each area, with what its first finding begins with.
@@ -76,6 +77,80 @@ fn a_handful_is_found_and_nothing_where_there_is_no_fault() {
             outcome => panic!("{name}: {outcome:?}"),
         }
     }
+}
+
+/// `power NAME --resume`, with the row of an earlier run.
+fn resumed(row: &Row) -> Power {
+    let folder = tempfile::tempdir().expect("a folder");
+    let before = Power {
+        format: POWER_FORMAT,
+        version: "0.1.0".into(),
+        commits: vec!["fedc".into()],
+        shards: Shards { of: 1, ran: vec![0] },
+        seed: 1,
+        seconds_each: None,
+        cases_each: Some(65536),
+        interrupted: false,
+        rows: vec![row.clone()],
+        stale: Vec::new(),
+    };
+    let path = folder.path().join("power.json");
+    std::fs::write(&path, serde_json::to_string(&before).expect("JSON")).expect("written");
+    let power = |cases: &str| {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("lockstep"));
+        command
+            .args(["power", &row.name, "--resume", "--cases", cases, "--out"])
+            .arg(folder.path());
+        command.output().expect("it runs")
+    };
+    let other = power("64");
+    let said = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert_eq!(other.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("power.json: it was measured with another --seed, --time, --cases or --shard"),
+        "{said}"
+    );
+    let output = power("65536");
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    power::read(&path).expect("it is read").expect("it is there")
+}
+
+#[test]
+fn a_result_is_taken_over_while_the_patch_is_the_same() {
+    let root = setup::repository_root().expect("the repository");
+    let fault = fault(&faults::patches(&root).expect("the patches"), "data-sum-in-32-bits");
+    let kept = Row::of(
+        &fault,
+        Outcome::Found(Found {
+            signature: "kept".into(),
+            lane: "streams".into(),
+            cases: 1,
+            seconds: 0.5,
+            size: None,
+        }),
+    );
+    let power = resumed(&kept);
+    assert_eq!(power.rows, std::slice::from_ref(&kept));
+    assert_eq!(power.commits[0], "fedc", "where it was measured");
+    let changed = Row {
+        change: "another".into(),
+        ..kept
+    };
+    let power = resumed(&changed);
+    assert_eq!(power.rows[0].change, fault.change());
+    let Outcome::Found(found) = &power.rows[0].outcome else {
+        panic!("{:?}", power.rows)
+    };
+    assert!(
+        found.signature.starts_with("decode: faulty vs replay-js"),
+        "{}",
+        found.signature
+    );
 }
 
 #[test]

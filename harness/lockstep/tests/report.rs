@@ -1,9 +1,10 @@
 //! The report's three shapes, of results that fill every field and of results that fill none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use lockstep::ledger::LedgerRow;
+use lockstep::power::table::{self, Sums};
 use lockstep::power::{Found, Outcome, POWER_FORMAT, Power, Row, Set};
 use lockstep::report::bench::{BENCH_FORMAT, Bench, BenchRow, Ratio, Spread};
 use lockstep::report::history::History;
@@ -11,7 +12,7 @@ use lockstep::report::results::{
     Answers, Comparison, Coverage, EngineRow, Evidence, FindingRow, GpuTable, Grid, Lane, Msl, NotRun, Open,
     RESULTS_FORMAT, Results, Shards, StrictRow,
 };
-use lockstep::report::{figures, html, terminal, write_html, write_json};
+use lockstep::report::{figures, html, markdown, terminal, write_html, write_json};
 use lockstep::setup;
 use serde_json::Value;
 
@@ -605,7 +606,7 @@ fn the_page_has_a_bar_a_function_and_says_which_goals_are_met() {
 fn the_page_holds_in_a_browser() {
     let folder = tempfile::tempdir().unwrap();
     let pages = [
-        ("full.html", html::page(&sample(), &history())),
+        ("full.html", html::page(&with_power(), &history())),
         ("clean.html", page_of(&clean())),
         ("empty.html", page_of(&empty())),
     ];
@@ -627,46 +628,147 @@ fn the_page_holds_in_a_browser() {
     );
 }
 
-#[test]
-fn the_page_says_what_share_of_planted_faults_is_found() {
-    let row = |name: &str, outcome| Row {
+fn planted(name: &str, set: Set, outcome: Outcome) -> Row {
+    Row {
         name: name.into(),
-        set: Set::Faults,
+        set,
         area: "ranges".into(),
         source: "gfx-rs/wgpu #9073".into(),
         what: "sums wrap".into(),
+        change: "cbf29ce484222325".into(),
         outcome,
-    };
-    let found = Outcome::Found(Found {
+    }
+}
+
+fn found(seconds: f64, size: Option<&str>) -> Outcome {
+    Outcome::Found(Found {
         signature: "ranges: <subject>".into(),
         lane: "streams".into(),
         cases: 1_234,
-        seconds: 0.25,
-        size: Some("1 command".into()),
-    });
-    let power = Power {
+        seconds,
+        size: size.map(str::to_owned),
+    })
+}
+
+/// One of each outcome, and found ones on both sides of each span.
+fn power() -> Power {
+    let why = || "true is naga's default".to_owned();
+    Power {
         format: POWER_FORMAT,
         version: "0.1.0".into(),
+        commits: vec!["0123456789abcdef".into()],
+        shards: Shards { of: 1, ran: vec![0] },
         seed: 7,
         seconds_each: Some(10.0),
         cases_each: None,
         interrupted: false,
-        rows: vec![row("wrap", found), row("early", Outcome::Missed)],
-        stale: vec![],
-    };
-    let page = page_of(&Results {
-        power: Some(power),
+        rows: vec![
+            planted("wrap", Set::Faults, found(0.25, Some("1 command"))),
+            planted("late", Set::Faults, found(2.5, None)),
+            planted("early", Set::Faults, Outcome::Missed),
+            planted(
+                "gone",
+                Set::Faults,
+                Outcome::Broken {
+                    why: "no such line".into(),
+                },
+            ),
+            planted("+ with -", Set::Mutants, found(9.0, None)),
+            planted("delete field a", Set::Mutants, Outcome::Listed { why: why() }),
+            planted("delete field b", Set::Mutants, Outcome::Unviable),
+        ],
+        stale: vec!["delete field c: there is no such mutant".into()],
+    }
+}
+
+fn with_power() -> Results {
+    Results {
+        power: Some(power()),
         ..sample()
-    });
+    }
+}
+
+#[test]
+fn the_page_says_what_share_of_planted_faults_is_found_and_how_soon() {
+    let page = page_of(&with_power());
     for shown in [
-        "<b>1</b> of <b>2</b> hand-made faults found, <b>50 %</b>, half within <b>250 ms</b>",
-        "<span class=\"tag bad\">1 missed or broken</span>",
+        "<h3 id=\"power-1\">2 of 4 hand-made faults found, 50 %</h3>",
+        "<h3 id=\"power-2\">1 of 2 mutants found, 50 %</h3>",
+        "<th scope=\"row\">1 s</th>",
+        "<li>half within <b>2500 ms</b></li>",
+        "<li><b>1</b> missed <span class=\"tag bad\">a hole</span></li>",
+        "<li><b>1</b> broken <span class=\"tag bad\">not measured</span></li>",
+        "<li><b>1</b> listed as changing nothing</li>",
+        "<li><b>1</b> more do not build, and are none</li>",
+        "<li>stale: delete field c: there is no such mutant</li>",
+        "Measured at <code>0123456789abcdef</code>.",
         "<td>found: <code>ranges: &lt;subject&gt;</code></td><td>1,234 cases of streams, 250 ms, 1 command when minimised</td>",
         "<td class=\"bad\">missed</td>",
+        "<td class=\"bad\">broken: <code>no such line</code></td>",
+        "<li><code>delete field a</code>: true is naga&#x27;s default</li>",
     ] {
         assert!(page.contains(shown), "{shown}");
     }
+    let place = |name: &str| page.find(&format!("<tr><th scope=\"row\">{name}</th>"));
+    assert!(place("early") < place("wrap"), "what is missed stands first");
+    assert!(
+        !page.contains("<th scope=\"row\">+ with -</th>"),
+        "a mutant that is found is only counted"
+    );
+    assert!(!page.contains("class=\"none\">These are"), "all of it");
     assert!(!page_of(&sample()).contains("id=\"power\""));
+    let part = Power {
+        shards: Shards { of: 4, ran: vec![0, 2] },
+        interrupted: true,
+        ..power()
+    };
+    let page = page_of(&Results {
+        power: Some(part),
+        ..sample()
+    });
+    assert!(page.contains("These are of 4 shards 0, 2 alone.") && page.contains("not all were measured"));
+}
+
+#[test]
+fn sums_of_planted_faults_count_within_spans() {
+    let [faults, mutants] = &Sums::all(&power())[..] else {
+        panic!("two sets")
+    };
+    assert_eq!([1, 3, 10].map(|seconds| faults.within(seconds)), [1, 2, 2]);
+    assert_eq!([1, 3, 10].map(|seconds| mutants.within(seconds)), [0, 0, 1]);
+    assert_eq!((faults.of, faults.missed, faults.broken, faults.listed), (4, 1, 1, 0));
+    assert_eq!((mutants.of, mutants.unviable, mutants.listed), (2, 1, 1));
+    assert_eq!(
+        (faults.tenths(5), faults.tenths(10), mutants.tenths(9)),
+        (Some(2.5), Some(2.5), Some(9.0))
+    );
+}
+
+#[test]
+fn markdown_and_the_terminal_have_the_same_sums_and_the_same_words() {
+    let text = markdown::text(&with_power());
+    for line in [
+        "| planted | found | within 1 s | within 3 s | within 10 s | missed | broken | change nothing |",
+        "| 4 hand-made faults | 2 | 1 | 2 | 2 | 1 | 1 | 0 |",
+        "| 2 mutants | 1 | 0 | 0 | 1 | 0 | 0 | 1 |",
+        "- `early: missed`",
+        "- `gone: broken: no such line`",
+    ] {
+        assert!(text.lines().any(|shown| shown == line), "{line}: {text}");
+    }
+    assert!(!markdown::text(&sample()).contains("planted"));
+    let text = table::text(&power());
+    for shown in [
+        "2 of 4 hand-made faults found: 1 within 1 s, 2 within 3 s, 2 within 10 s; half within 2500 ms, nine in ten within 2500 ms, \
+         the last after 2500 ms; 0 listed as changing nothing, 1 missed, 1 broken\n",
+        "1 of 2 mutants found: 0 within 1 s, 0 within 3 s, 1 within 10 s; half within 9000 ms, nine in ten within 9000 ms, \
+         the last after 9000 ms; 1 listed as changing nothing, 0 missed, 0 broken; 1 more does not build\n",
+        "changes nothing: true is naga's default",
+        "broken: no such line",
+        "stale: delete field c: there is no such mutant\n",
+    ] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
 }
 
 #[test]
@@ -735,12 +837,27 @@ fn a_path_that_cannot_be_written_is_named_in_one_line() {
 fn the_schema_describes_what_is_written() {
     let text = std::fs::read(root().join("reports/results.schema.json")).unwrap();
     let schema: Value = serde_json::from_slice(&text).unwrap();
-    for results in [sample(), empty()] {
+    for results in [sample(), empty(), with_power()] {
         fits(&serde_json::to_value(results).unwrap(), &schema, &schema, "results");
     }
 }
 
-/// As much of JSON Schema as ours uses. An object's properties are all required, and are the keys that there are.
+#[test]
+fn the_schema_describes_the_detection_power_that_is_written() {
+    let text = std::fs::read(root().join("reports/power.schema.json")).unwrap();
+    let schema: Value = serde_json::from_slice(&text).unwrap();
+    let of_cases = Power {
+        seconds_each: None,
+        cases_each: Some(65536),
+        ..power()
+    };
+    for power in [power(), of_cases] {
+        fits(&serde_json::to_value(power).unwrap(), &schema, &schema, "power");
+    }
+}
+
+/// As much of JSON Schema as ours uses. An object's properties are all required, as the case may be by what one of them is, and are the
+/// keys that there are; of an object without any the schema says no more.
 fn fits(value: &Value, schema: &Value, root: &Value, at: &str) {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = root
@@ -751,6 +868,9 @@ fn fits(value: &Value, schema: &Value, root: &Value, at: &str) {
     if let Some(expected) = schema.get("const") {
         return assert_eq!(value, expected, "{at}");
     }
+    if let Some(options) = schema["enum"].as_array() {
+        return assert!(options.contains(value), "{at}: {value} is none of {options:?}");
+    }
     assert!(is_of(value, &schema["type"]), "{at}: {value} is no {}", schema["type"]);
     if let (Some(number), Some(least)) = (value.as_f64(), schema["minimum"].as_f64()) {
         assert!(number >= least, "{at}: {number} is below {least}");
@@ -758,34 +878,24 @@ fn fits(value: &Value, schema: &Value, root: &Value, at: &str) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| fits(item, &schema["items"], root, at)),
         Value::Object(fields) => {
-            let named = schema["properties"].is_object();
-            if named {
-                let mut required: Vec<_> = schema["required"]
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .map(|key| key.as_str())
-                    .collect();
-                required.sort_unstable();
-                assert_eq!(
-                    fields.keys().map(|key| Some(key.as_str())).collect::<Vec<_>>(),
-                    required,
-                    "{at}"
-                );
-                let properties = schema["properties"].as_object().unwrap();
-                assert_eq!(
-                    properties.keys().collect::<Vec<_>>(),
-                    fields.keys().collect::<Vec<_>>(),
-                    "{at}"
+            let properties = schema["properties"].as_object();
+            if let Some(properties) = properties {
+                let due = required(value, schema);
+                assert!(fields.keys().eq(&due), "{at}: {value} has not the keys {due:?}");
+                let closed = schema["additionalProperties"] == false;
+                assert!(closed, "{at}: more than the properties");
+                let depends = schema["allOf"].is_array();
+                assert!(
+                    depends || properties.keys().eq(&due),
+                    "{at}: a property that is not required"
                 );
             }
+            let rest = &schema["additionalProperties"];
             for (key, item) in fields {
-                let schema = if named {
-                    &schema["properties"][key]
-                } else {
-                    &schema["additionalProperties"]
-                };
-                fits(item, schema, root, &format!("{at}.{key}"));
+                match properties.map_or(rest, |properties| &properties[key]) {
+                    Value::Null => {}
+                    of_it => fits(item, of_it, root, &format!("{at}.{key}")),
+                }
             }
         }
         _ => {}
@@ -807,4 +917,24 @@ fn is_of(value: &Value, types: &Value) -> bool {
         Value::Array(types) => types.iter().filter_map(Value::as_str).any(is),
         _ => types.as_str().is_some_and(is),
     }
+}
+
+/// The keys that an object must have, with those that `allOf` adds where its `if` is so.
+fn required(value: &Value, schema: &Value) -> BTreeSet<String> {
+    let names = |list: &Value| {
+        let list = list["required"].as_array().expect("a list of what is required");
+        list.iter()
+            .map(|name| name.as_str().expect("a name").to_owned())
+            .collect::<Vec<_>>()
+    };
+    let holds = |rule: &&Value| {
+        let conditions = rule["if"]["properties"].as_object().expect("conditions");
+        conditions.iter().all(|(key, is)| match &is["enum"] {
+            Value::Array(options) => options.contains(&value[key]),
+            _ => value[key] == is["const"],
+        })
+    };
+    let rules = schema["allOf"].as_array().map_or(&[][..], Vec::as_slice);
+    let more = rules.iter().filter(holds).flat_map(|rule| names(&rule["then"]));
+    names(schema).into_iter().chain(more).collect()
 }

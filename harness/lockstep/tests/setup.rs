@@ -515,12 +515,27 @@ fn doctor_prints_a_row_for_each_part() {
         "Dawn",
         "Vulkan",
         "Chromium",
+        "valgrind",
         "cargo-fuzz",
         "wgpu-hal",
     ] {
         assert!(text.lines().any(|line| line.starts_with(name)), "{name} in {text}");
     }
     let release = slot_upstream::UPSTREAMS[0].version;
+    // The tests have two releases built in.
+    let changed = |text: &str| text.matches(" is now ").count();
+    assert_eq!(
+        (text.matches("`doctor --verbose` lists them").count(), changed(&text)),
+        (1, 0),
+        "{text}"
+    );
+    let mut out = Vec::new();
+    let verbose = doctor::Args {
+        verbose: true,
+        ..doctor::Args::default()
+    };
+    doctor::run(&verbose, &mut out).unwrap();
+    assert!(changed(&String::from_utf8(out).unwrap()) > 10);
     for name in ["wgpu-hal", "naga"] {
         let row = text.lines().find(|line| line.split_whitespace().next() == Some(name));
         assert!(

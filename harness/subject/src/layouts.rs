@@ -134,7 +134,7 @@ pub enum Refusal {
     /// A binding number twice.
     #[error("duplicate binding g{0}b{1}")]
     Duplicate(u32, u32),
-    /// A binding array, which the seed's constructor has no place for.
+    /// A binding array, which the plain constructor has no place for.
     #[error("binding array g{0}b{1}")]
     BindingArray(u32, u32),
     /// An external texture, likewise.

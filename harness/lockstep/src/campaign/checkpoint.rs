@@ -40,7 +40,9 @@ impl Rounds {
     /// Whether they can be rounds of shard (i, n): a file may say anything.
     pub fn are_of(&self, (first, step): (u64, u64)) -> bool {
         let of_shard = |round: &u64| *round < 1 << 53 && *round >= first && (round - first).is_multiple_of(step.max(1));
-        self.step == step.max(1) && of_shard(&self.below) && self.beyond.iter().all(of_shard)
+        self.step == step.max(1)
+            && of_shard(&self.below)
+            && self.beyond.iter().all(|round| of_shard(round) && *round > self.below)
     }
 
     /// The first round that is not finished.
@@ -78,6 +80,11 @@ mod tests {
             [true, true, false, true, false]
         );
         assert!(rounds.are_of((1, 3)) && !rounds.are_of((0, 3)) && !rounds.are_of((1, 2)));
+        let twice = Rounds {
+            beyond: BTreeSet::from([7]),
+            ..rounds.clone()
+        };
+        assert!(!twice.are_of((1, 3)), "7 is the first that is not finished");
         rounds.finish(7);
         assert_eq!(rounds, Rounds::none((13, 3)));
     }

@@ -29,7 +29,8 @@ const EXAMPLES: &str = "Examples:
   cargo lockstep corpus check                              every case
   cargo lockstep corpus check corpus/streams               those of a folder
   cargo lockstep corpus add reports/out/findings/NAME.json a finding becomes a case
-  cargo lockstep corpus stats                              what the cases cover
+  cargo lockstep corpus check --quiet                      only those that are not as expected
+  cargo lockstep corpus stats                              what the cases cover, in a few lines
 
 corpus/README.md says what a case file holds.
 Exit status: 0 all as expected, 1 a case is not, 2 bad use, bad input or a missing part.";
@@ -48,6 +49,12 @@ enum Action {
     Check {
         /// Case files, or folders that are searched for *.json and recordings; all of corpus/ unless said otherwise
         paths: Vec<PathBuf>,
+        /// Name the cases that are not as expected alone
+        #[arg(long)]
+        quiet: bool,
+        /// One JSON document: each case with what is wrong with it
+        #[arg(long, conflicts_with = "quiet")]
+        json: bool,
     },
     /// File a case, a finding or what a fuzz target crashed over into corpus/, named by what it shows. A finding that is still there is
     /// minimised first
@@ -71,7 +78,11 @@ enum Action {
         paths: Vec<PathBuf>,
     },
     /// What the cases cover
-    Stats,
+    Stats {
+        /// Name what no case reaches too
+        #[arg(long)]
+        all: bool,
+    },
 }
 
 /// The fuzz target of that name.
@@ -86,7 +97,7 @@ fn target(name: &str) -> Result<Target, String> {
 /// Runs the action.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     match &args.action {
-        Action::Check { paths } => check(paths, out),
+        Action::Check { paths, quiet, json } => check(paths, *quiet, *json, out),
         Action::Add {
             file,
             shows,
@@ -102,7 +113,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
             add(case, file, out)
         }
         Action::Format { paths } => format(paths),
-        Action::Stats => stats(out),
+        Action::Stats { all } => stats(*all, out),
     }
 }
 
@@ -127,10 +138,10 @@ fn named(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Checks every file, whatever is wrong with one of them.
-fn check(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
+fn check(paths: &[PathBuf], quiet: bool, json: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
     let all = [folder()];
     let (files, recordings) = (named(paths)?, recordings(if paths.is_empty() { &all } else { paths })?);
-    let (mut failed, mut unreadable, mut judge) = (0, 0, None);
+    let (mut failed, mut unreadable, mut judge, mut rows) = (0, 0, None, Vec::new());
     for path in files.iter().chain(&recordings) {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         // A file that is none costs no set-up.
@@ -147,19 +158,22 @@ fn check(paths: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<u8> {
                 vec![format!("{error:#}")]
             }
         };
+        failed += usize::from(!wrong.is_empty());
         match wrong.as_slice() {
+            _ if json => rows.push(serde_json::json!({ "case": path.display().to_string(), "wrong": wrong })),
+            [] if quiet => {}
             [] => writeln!(out, "{name}: ok")?,
-            wrong => {
-                failed += 1;
-                writeln!(out, "{name}: {}", say::one_line(&wrong.join("; ")))?;
-            }
+            wrong => writeln!(out, "{name}: {}", say::one_line(&wrong.join("; ")))?,
         }
     }
-    writeln!(
-        out,
-        "{} passed, {failed} failed",
-        files.len() + recordings.len() - failed
-    )?;
+    let passed = files.len() + recordings.len() - failed;
+    match json {
+        false => writeln!(out, "{passed} passed, {failed} failed")?,
+        true => {
+            let all = serde_json::json!({ "passed": passed, "failed": failed, "cases": rows });
+            writeln!(out, "{}", serde_json::to_string_pretty(&all)?)?;
+        }
+    }
     let missing = judge.is_some_and(|judge| !judge.missing.is_empty());
     Ok(match (unreadable, failed) {
         (0, 0) if !missing => CLEAN,
@@ -241,7 +255,7 @@ fn smaller(file: &CaseFile) -> Option<CaseFile> {
     })
 }
 
-fn stats(out: &mut dyn Write) -> anyhow::Result<u8> {
+fn stats(all: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
     let mut tally = Tally::default();
     let (mut streams, mut layouts, mut sources) = (0, 0, BTreeSet::new());
     let folder = folder();
@@ -290,24 +304,31 @@ fn stats(out: &mut dyn Write) -> anyhow::Result<u8> {
         out,
     )?;
     covered("binding types", &grids(&["binding type by stage"]), false, out)?;
-    pairs("pairs of opcode and reason", &grids(&["opcode by reason"]), out)?;
-    pairs(
-        "binding types by stage, of layouts",
-        &grids(&["binding type by stage"]),
-        out,
-    )?;
-    pairs(
-        "binding types by stage, of binds",
-        &grids(&["binding type bound by stage"]),
-        out,
-    )?;
-    traps(&folder, out)
+    let tables = [
+        ("pairs of opcode and reason", "opcode by reason"),
+        ("binding types by stage, of layouts", "binding type by stage"),
+        ("binding types by stage, of binds", "binding type bound by stage"),
+    ];
+    for (what, name) in tables {
+        pairs(what, &grids(&[name]), all, out)?;
+    }
+    let status = traps(&folder, out)?;
+    if !all {
+        writeln!(
+            out,
+            "`cargo lockstep corpus stats --all` names the pairs that no case reaches"
+        )?;
+    }
+    Ok(status)
 }
 
-/// One line: how many of a table's pairs a case reached, and row by row those that none did.
-fn pairs(what: &str, grids: &[Grid], out: &mut dyn Write) -> anyhow::Result<()> {
+/// One line: how many of a table's pairs a case reached; with `all` row by row those that none did.
+fn pairs(what: &str, grids: &[Grid], all: bool, out: &mut dyn Write) -> anyhow::Result<()> {
     for grid in grids {
         writeln!(out, "{what}: {} of {}", grid.reached(), grid.possible())?;
+        if !all {
+            continue;
+        }
         let mut rows: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (row, column) in grid.missed() {
             rows.entry(row).or_default().push(column);

@@ -26,7 +26,10 @@ pub struct Args {
     /// What is missing alone
     #[arg(long)]
     pub quiet: bool,
-    /// One JSON document: rows of name, state (ok, missing, optional) and detail
+    /// What changed between releases of wgpu-hal too, line by line, where more than one is built in
+    #[arg(long)]
+    pub verbose: bool,
+    /// One JSON document: rows of name, state (ok, missing, optional) and detail, and what changed between releases of wgpu-hal
     #[arg(long)]
     pub json: bool,
 }
@@ -134,6 +137,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     rows.extend(part_rows(&environment, &environment.look()));
     rows.extend(library_rows(&environment.root));
     rows.push(upstream_row());
+    let changes = changes();
+    rows.extend(changes.iter().map(Changes::row));
     rows.extend(engine_rows());
 
     let missing = rows.iter().filter(|row| row.state == State::Missing).count();
@@ -142,7 +147,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
         writeln!(
             out,
             "{}",
-            serde_json::to_string_pretty(&serde_json::json!({ "rows": rows }))?
+            serde_json::to_string_pretty(&serde_json::json!({ "rows": rows, "changes": changes }))?
         )?;
         return Ok(status);
     }
@@ -156,7 +161,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     if args.quiet {
         return Ok(status);
     }
-    drift(out)?;
+    for Changes { from, to, answers } in changes.iter().filter(|_| args.verbose) {
+        writeln!(out, "\nfrom wgpu-hal {from} to {to}")?;
+        for [what, older, newer] in answers {
+            writeln!(out, "  {what}: {older} is now {newer}")?;
+        }
+    }
     if missing == 0 {
         writeln!(out, "\neverything that `run` and `test` need is there")?;
         return Ok(status);
@@ -181,17 +191,39 @@ fn upstream_row() -> Row {
     }
 }
 
-/// What changed between the releases of wgpu-hal whose functions are built in: one by default, more with features such as
-/// `wgpu-hal-29`.
-fn drift(out: &mut dyn Write) -> anyhow::Result<()> {
-    for pair in slot_upstream::UPSTREAMS.windows(2) {
-        let [newer, older] = pair else { continue };
-        writeln!(out, "\nfrom wgpu-hal {} to {}", older.version, newer.version)?;
-        for row in slot_upstream::drift::drift(older, newer) {
-            writeln!(out, "  {}: {} is now {}", row.what, row.older, row.newer)?;
+/// What changed from one release of wgpu-hal to the next.
+#[derive(Serialize)]
+struct Changes {
+    from: &'static str,
+    to: &'static str,
+    /// What was asked, the older answer and the newer one.
+    answers: Vec<[String; 3]>,
+}
+
+impl Changes {
+    fn row(&self) -> Row {
+        let Changes { from, to, answers } = self;
+        let number = answers.len();
+        Row {
+            name: "wgpu-hal's changes".to_owned(),
+            state: State::There,
+            detail: format!("{number} answers are others in {to} than in {from}; `doctor --verbose` lists them"),
         }
     }
-    Ok(())
+}
+
+/// Between the releases whose functions are built in: one by default, more with features such as `wgpu-hal-29`.
+fn changes() -> Vec<Changes> {
+    let pairs = slot_upstream::UPSTREAMS.windows(2);
+    let changes = pairs.map(|pair| Changes {
+        from: pair[1].version,
+        to: pair[0].version,
+        answers: slot_upstream::drift::drift(&pair[1], &pair[0])
+            .into_iter()
+            .map(|row| [row.what, row.older, row.newer])
+            .collect(),
+    });
+    changes.collect()
 }
 
 /// The GPU engines that answer.
@@ -243,6 +275,7 @@ fn part_rows(environment: &Environment, parts: &Parts) -> Vec<Row> {
         Some(loader) => format!("{} with {}", path(&loader), drivers.join(", ")),
         None => "not needed on this system".to_owned(),
     };
+    let valgrind = tools::VALGRIND.look(environment);
     vec![
         part_row("deno", parts.deno.as_ref().map(|file| versioned("deno", file))),
         part_row("Dawn", parts.dawn.as_ref().map(|file| versioned("webgpu", file))),
@@ -251,6 +284,15 @@ fn part_rows(environment: &Environment, parts: &Parts) -> Vec<Row> {
             "Chromium",
             tools::CHROMIUM.look(environment).as_ref().map(|file| path(file)),
         ),
+        Row {
+            // `test` brings it, where it counts instructions.
+            state: if valgrind.is_ok() {
+                State::There
+            } else {
+                State::Optional
+            },
+            ..part_row("valgrind", valgrind.as_ref().map(|file| path(file)))
+        },
     ]
 }
 

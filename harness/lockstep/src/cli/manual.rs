@@ -53,8 +53,34 @@ pub fn man(args: &ManArgs, program: Command, out: &mut dyn Write) -> anyhow::Res
             program.find_subcommand(name).cloned().ok_or_else(unknown)?
         }
     };
-    clap_mangen::Man::new(page).render(out)?;
+    let after = page.get_after_help().map(ToString::to_string).unwrap_or_default();
+    // What stands behind the options in the help has sections of its own in a manual.
+    clap_mangen::Man::new(page.after_help(None::<&str>)).render(out)?;
+    out.write_all(sections(&after).as_bytes())?;
     Ok(CLEAN)
+}
+
+/// The words behind the help as man's sections: `Examples:`, what follows them, and `Exit status:`.
+fn sections(after: &str) -> String {
+    let (rest, status) = after.split_once("Exit status:").unwrap_or((after, ""));
+    let examples = rest.strip_prefix("Examples:\n").unwrap_or(rest);
+    let (examples, notes) = examples.split_once("\n\n").unwrap_or((examples, ""));
+    let section = |name: &str, text: &str, filled: bool| match text.trim() {
+        "" => String::new(),
+        text if filled => format!(".SH {name}\n{}\n", roff(text)),
+        _ => format!(".SH {name}\n.nf\n{}\n.fi\n", roff(text.trim_end())),
+    };
+    section("EXAMPLES", examples, false) + &section("NOTES", notes, false) + &section("EXIT STATUS", status, true)
+}
+
+/// A text in which man sees no command of its own.
+fn roff(text: &str) -> String {
+    let escaped = text.replace('\\', "\\e").replace('-', "\\-");
+    let lines = escaped.lines().map(|line| match line.starts_with(['.', '\'']) {
+        true => format!("\\&{line}"),
+        false => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Writes a shell's completions.

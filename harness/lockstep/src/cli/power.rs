@@ -6,22 +6,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow, ensure};
 
-use super::run::duration;
+use super::run::{commit, duration};
 use super::{BAD, CLEAN, FOUND, stop_on_signals};
 use crate::campaign::Budget;
 use crate::power::{
     self, Fault, Hunt, NotBuilt, Outcome, POWER_FORMAT, Power, References, Row, Set, Workshop, faults, table,
 };
+use crate::report::results::Shards;
 use crate::{files, input, say, setup};
 
 const HELP: &str = "Examples:
   cargo lockstep power --only faults       the faults modelled on public bugs
   cargo lockstep power range-rest-wraps    one of them
   cargo lockstep power --resume            all, but what reports/out/power.json has already
+  cargo lockstep power --shard 0/2 --out part-0
+  cargo lockstep power --merge part-0 part-1 --out whole
 
-Exit status: 0 every one found, 1 one missed, 2 bad use, or one that does not apply or build.";
+Exit status: 0 every one found, 1 one missed, 2 bad use, one that does not apply or build, or a missing shard.";
 
 /// `lockstep power`'s arguments.
 #[derive(clap::Args)]
@@ -51,9 +54,12 @@ pub struct Args {
     /// Make the case of each first finding smaller, for so long at most
     #[arg(long, value_name = "TIME", value_parser = duration)]
     minimize: Option<Duration>,
-    /// Take over what the folder's power.json found, and measure the rest
+    /// Take over what the folder's power.json found of the same changes, and measure the rest
     #[arg(long)]
     resume: bool,
+    /// Measure nothing, and add what the shards measured: their power.json, or the folders in which it is
+    #[arg(long, value_name = "RESULTS", num_args = 1.., conflicts_with_all = ["names", "only", "time", "cases", "seed", "jobs", "shard", "minimize", "resume", "list"])]
+    merge: Vec<PathBuf>,
     /// List the faults and run nothing
     #[arg(long)]
     list: bool,
@@ -67,6 +73,9 @@ pub struct Args {
 
 /// Measures, and writes `power.json`.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
+    if !args.merge.is_empty() {
+        return merge(args);
+    }
     let root = setup::repository_root()?;
     let reasons = faults::reasons(&root)?;
     let all = wanted(args, &root, &reasons)?;
@@ -74,39 +83,35 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         say::out(all.iter().map(listed).collect::<String>().as_bytes())?;
         return Ok(CLEAN);
     }
-    let parts = setup::bring(&mut |line| say::line(line));
-    let deno = parts.deno.map_err(|missing| anyhow!("{missing}"))?;
     let out = args.out.clone().unwrap_or_else(|| root.join("reports/out"));
-    let path = out.join("power.json");
-    let before = if args.resume {
-        found_before(&path)?
-    } else {
-        BTreeMap::new()
+    let path = out.join(power::NAME);
+    let mut power = Power {
+        format: POWER_FORMAT,
+        version: env!("CARGO_PKG_VERSION").into(),
+        commits: commit().into_iter().collect(),
+        shards: Shards {
+            of: args.shard.1,
+            ran: vec![args.shard.0],
+        },
+        seed: args.seed,
+        seconds_each: args.cases.is_none().then_some(args.time.as_secs_f64()),
+        cases_each: args.cases,
+        interrupted: false,
+        rows: Vec::new(),
+        stale: stale_names(args, &all, &reasons),
     };
     let is_measured = |row: &Row| all.iter().any(|fault| fault.name == row.name);
-    // What was measured before of others than those that are asked for is not lost.
-    let is_other =
-        |row: &Row| args.only.is_some_and(|only| row.set != only) || !args.names.is_empty() && !is_measured(row);
-    let others = power::read(&path)?.map_or(Vec::new(), |before| before.rows);
-    let to_do = all
-        .iter()
-        .enumerate()
-        .filter(|(_, fault)| !before.contains_key(&fault.name));
+    let before = take_over(args, &mut power, &path, is_measured)?;
+    let before = |fault: &Fault| before.iter().find(|row| is_of(row, fault)).cloned();
+    let parts = setup::bring(&mut |line| say::line(line));
+    let deno = parts.deno.map_err(|missing| anyhow!("{missing}"))?;
+    let to_do = all.iter().enumerate().filter(|(_, fault)| before(fault).is_none());
     let measure = Measure {
         queue: Mutex::new(to_do.collect()),
-        rows: Mutex::new(all.iter().map(|fault| before.get(&fault.name).cloned()).collect()),
+        rows: Mutex::new(all.iter().map(before).collect()),
         stop: stop_on_signals("lockstep: ending; what was measured follows. Once more ends at once."),
         reasons: &reasons,
-        power: Power {
-            format: POWER_FORMAT,
-            version: env!("CARGO_PKG_VERSION").into(),
-            seed: args.seed,
-            seconds_each: args.cases.is_none().then_some(args.time.as_secs_f64()),
-            cases_each: args.cases,
-            interrupted: false,
-            rows: others.into_iter().filter(is_other).collect(),
-            stale: stale_names(args, &all, &reasons),
-        },
+        power,
         path,
     };
     let folder = root.join(".lockstep/power");
@@ -135,11 +140,82 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     done?;
     let rows = power.rows.iter().filter(|row| is_measured(row)).cloned().collect();
     let measured = Power { rows, ..power.clone() };
-    match args.json {
-        true => say::out((serde_json::to_string_pretty(&power)? + "\n").as_bytes())?,
-        false => say::out(table::text(&measured).as_bytes())?,
-    }
+    show(args, if args.json { &power } else { &measured })?;
     Ok(status(&measured))
+}
+
+fn show(args: &Args, power: &Power) -> anyhow::Result<()> {
+    match args.json {
+        true => say::out((serde_json::to_string_pretty(power)? + "\n").as_bytes()),
+        false => say::out(table::text(power).as_bytes()),
+    }
+}
+
+/// `--merge`.
+fn merge(args: &Args) -> anyhow::Result<u8> {
+    let part = |path: &PathBuf| {
+        let path = if path.is_dir() {
+            path.join(power::NAME)
+        } else {
+            path.clone()
+        };
+        let name = path.display().to_string();
+        let power = power::read(&path)?.with_context(|| format!("{name}: no such file"))?;
+        Ok((name, power))
+    };
+    let parts: anyhow::Result<Vec<_>> = args.merge.iter().map(part).collect();
+    let power = power::merge(parts?)?;
+    if let Some(out) = &args.out {
+        write(&out.join(power::NAME), &power)?;
+    }
+    show(args, &power)?;
+    let is_whole = power.shards.ran.len() as u64 == power.shards.of;
+    Ok(if is_whole { status(&power) } else { BAD })
+}
+
+fn write(path: &Path, power: &Power) -> anyhow::Result<()> {
+    files::write(path, &(serde_json::to_string_pretty(power)? + "\n"))
+}
+
+/// Of the folder's `power.json`, the rows that `--resume` need not measure again. What it holds of others than those that are asked for
+/// is not lost: it goes into `power`.
+///
+/// # Errors
+///
+/// What is to be kept cannot be read, or was measured otherwise: one table would say of both what is so of one.
+fn take_over(
+    args: &Args,
+    power: &mut Power,
+    path: &Path,
+    is_measured: impl Fn(&Row) -> bool,
+) -> anyhow::Result<Vec<Row>> {
+    let name = path.display();
+    let before = power::read(path).map_err(|error| anyhow!("{error:#}; move it away, or give another --out"))?;
+    let Some(before) = before else { return Ok(Vec::new()) };
+    let is_other =
+        |row: &Row| args.only.is_some_and(|only| row.set != only) || !args.names.is_empty() && !is_measured(row);
+    let stands = |row: &Row| args.resume && matches!(row.outcome, Outcome::Found(_) | Outcome::Unviable);
+    let (others, rows): (Vec<Row>, Vec<Row>) = before.rows.into_iter().partition(is_other);
+    let standing: Vec<Row> = rows.into_iter().filter(stands).collect();
+    if others.is_empty() && standing.is_empty() {
+        return Ok(standing);
+    }
+    let how = |power: &Power| (power.shards.clone(), power.seed, power.seconds_each, power.cases_each);
+    ensure!(
+        (before.shards, before.seed, before.seconds_each, before.cases_each) == how(power),
+        "{name}: it was measured with another --seed, --time, --cases or --shard; give the same, or another --out"
+    );
+    let here = std::mem::take(&mut power.commits);
+    power.commits = before.commits;
+    power.commits.retain(|commit| !here.contains(commit));
+    power.commits.extend(here);
+    power.rows = others;
+    Ok(standing)
+}
+
+/// Whether a row is of this very change.
+fn is_of(row: &Row, fault: &Fault) -> bool {
+    row.name == fault.name && row.change == fault.change()
 }
 
 fn listed(fault: &Fault) -> String {
@@ -197,14 +273,6 @@ fn stale_names(args: &Args, all: &[Fault], reasons: &BTreeMap<String, String>) -
         .collect()
 }
 
-/// The rows of an earlier run that stand.
-fn found_before(path: &Path) -> anyhow::Result<BTreeMap<String, Row>> {
-    let before = power::read(path)?.map_or(Vec::new(), |before| before.rows);
-    let stands = |row: &Row| matches!(row.outcome, Outcome::Found(_) | Outcome::Unviable);
-    let standing = before.into_iter().filter(stands);
-    Ok(standing.map(|row| (row.name.clone(), row)).collect())
-}
-
 /// What the jobs share.
 struct Measure<'a> {
     queue: Mutex<VecDeque<(usize, &'a Fault)>>,
@@ -254,7 +322,7 @@ impl Measure<'_> {
             rows: self.power.rows.iter().cloned().chain(measured).collect(),
             ..self.power.clone()
         };
-        files::write(&self.path, &(serde_json::to_string_pretty(&power)? + "\n"))?;
+        write(&self.path, &power)?;
         Ok(power)
     }
 }
@@ -290,12 +358,14 @@ fn keep_case(hunt: &Hunt, outcome: &Outcome, to: &Path) -> anyhow::Result<()> {
 }
 
 fn line(row: &Row) -> String {
-    let outcome = match &row.outcome {
-        Outcome::Found(found) => format!("found, {:.0} ms: {}", 1000.0 * found.seconds, found.signature),
-        Outcome::Missed => "MISSED".into(),
-        Outcome::Listed { why } => format!("listed: {why}"),
-        Outcome::Unviable => "does not build".into(),
-        Outcome::Broken { why } => format!("BROKEN: {why}"),
-    };
-    say::one_line(&format!("{}: {outcome}", row.name)).into_owned()
+    let after = row
+        .seconds()
+        .map(|seconds| format!(" after {}", table::milliseconds(seconds)));
+    say::one_line(&format!(
+        "{}{}: {}",
+        row.name,
+        after.unwrap_or_default(),
+        table::said(&row.outcome)
+    ))
+    .into_owned()
 }

@@ -10,7 +10,7 @@ use crate::oracles::{Outcome, Verdict};
 use crate::readers::StreamReader;
 use crate::recording::Recording;
 use crate::recording::replay::{self, Found};
-use crate::report::figures::count as count_of;
+use crate::report::figures::{count as count_of, plain};
 use crate::report::results::{Comparison, Coverage, FindingRow, Lane, Msl, NotRun, RESULTS_FORMAT, Results, Shards};
 use crate::say;
 
@@ -43,11 +43,8 @@ pub(super) fn replay(recordings: &[Recording], mut cast: Cast, out: &Path, quiet
     for recording in recordings {
         let folder = recording.folder.display();
         if !quiet {
-            say::line(format_args!(
-                "{folder}: {} of {}",
-                count_of(recording.streams.len() as u64, "stream", "streams"),
-                recording.program()
-            ));
+            let streams = count_of(recording.streams.len() as u64, "stream", "streams");
+            say::line(plain(&format!("{folder}: {streams} of {}", recording.program())));
         }
         let mut compared = |outcome: &Outcome, reference: &str| count(&mut comparisons, outcome, &subject, reference);
         let replayed = replay::replay(recording, &mut cast.readers, &cast.engines, &mut compared);

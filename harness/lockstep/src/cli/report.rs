@@ -1,12 +1,12 @@
 //! `lockstep report`, and what `lockstep run` ends with.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
 use super::run::NO_GPU;
 use super::{BAD, CLEAN, FOUND, color};
+use crate::power;
 use crate::report::history::History;
 use crate::report::results::{FindingRow, NotRun, Results};
 use crate::report::{junit, markdown, merge, read_json, sarif, terminal, write_html, write_json};
@@ -24,7 +24,7 @@ Exit status: 0 nothing found, 1 findings, 2 bad input, a missing shard or a miss
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Results of a run, or of each shard of one: results.json, or the folder in which it is
+    /// Results of a run, or of each shard of one: results.json, or the folder in which it is. The power.json beside it is taken too
     #[arg(required = true, value_name = "RESULTS")]
     results: Vec<PathBuf>,
     /// Write results.json, report.html and findings/ here
@@ -78,23 +78,23 @@ impl Formats {
 
 /// Merges the results and shows them.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
-    let parts: anyhow::Result<Vec<_>> = args.results.iter().map(|path| part(path)).collect();
+    let parts = args.results.iter().map(|path| with_power(part(path)?));
+    let parts: anyhow::Result<Vec<_>> = parts.collect();
     let past: anyhow::Result<Vec<_>> = args.history.iter().map(|path| Ok(part(path)?.1)).collect();
     let past = past?;
     let mut results = merge::merge(parts?)?;
     if let Some(out) = &args.out {
         results.findings.iter_mut().for_each(|row| bring(row, out));
     }
-    let mut stdout = std::io::stdout().lock();
     let shown = match args.json {
         true => serde_json::to_string_pretty(&results)? + "\n",
         false => terminal::summary(&results, color()),
     };
-    let _ = write!(stdout, "{shown}");
+    let shown = say::out(shown.as_bytes());
     let history = History::of(&past.into_iter().chain([results.clone()]).collect::<Vec<_>>());
     let page = args.html.as_deref().map(|path| write_html(&results, &history, path));
     let written = write(&results, &history, args.out.as_deref(), &args.formats, args.require_gpu);
-    let written = all_written(page) && written;
+    let written = all_written([shown].into_iter().chain(page)) && written;
     Ok(status(&results, written, args.require_gpu))
 }
 
@@ -116,7 +116,7 @@ pub(super) fn write(
     all_written(tried)
 }
 
-fn all_written(tried: impl IntoIterator<Item = anyhow::Result<()>>) -> bool {
+pub(super) fn all_written(tried: impl IntoIterator<Item = anyhow::Result<()>>) -> bool {
     let failed = tried.into_iter().filter_map(Result::err);
     failed.map(|error| say::error(format_args!("{error:#}"))).count() == 0
 }
@@ -153,6 +153,13 @@ fn part(path: &Path) -> anyhow::Result<(String, Results)> {
         }
     }
     Ok((path.display().to_string(), results))
+}
+
+/// With the power.json beside it, which may be newer than the campaign.
+fn with_power((name, mut results): (String, Results)) -> anyhow::Result<(String, Results)> {
+    let beside = power::read(&Path::new(&name).with_file_name(power::NAME))?;
+    results.power = beside.or(results.power);
+    Ok((name, results))
 }
 
 /// Copies a finding's case into `out/findings/`, with the original where it was minimised.

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::run::Args;
-use crate::campaign::{Checkpoint, Plan};
+use crate::campaign::{Checkpoint, Plan, Rounds};
+use crate::report::results::Shards;
 use crate::report::{MAX_RESULTS, checked};
 use crate::{files, input, say};
 
@@ -77,7 +78,7 @@ impl Keeper {
 ///
 /// # Errors
 ///
-/// There is none, it is of another version or commit, or an option is given that it has otherwise. One line that names the file.
+/// There is none, it is of another version or commit, it contradicts itself, or an option is given that it has otherwise. One line that names the file.
 pub(super) fn take_up(given: &Args, folder: &Path, commit: Option<&str>) -> anyhow::Result<(Args, Checkpoint)> {
     let path = folder.join(NAME);
     let name = path.display();
@@ -104,13 +105,24 @@ pub(super) fn take_up(given: &Args, folder: &Path, commit: Option<&str>) -> anyh
             bail!("--{option} is not what {name} has; leave it out, or start anew without --resume");
         }
     }
-    let file: File<Checkpoint> = serde_json::from_value(value).with_context(|| format!("{name}: not a checkpoint"))?;
-    let shard = file.options.shard.unwrap_or((0, 1));
+    let file: File<Checkpoint> = serde_json::from_value(value)
+        .map_err(|error| anyhow!("{name}: not a checkpoint: {}", input::plainly(error)))?;
+    let (shard, of) = file.options.shard.unwrap_or((0, 1));
+    let Checkpoint { rounds, results } = &file.checkpoint;
     ensure!(
-        file.checkpoint.rounds.are_of(shard),
-        "{name}: its rounds are not those of shard {}/{}",
-        shard.0,
-        shard.1
+        rounds.are_of((shard, of)),
+        "{name}: its rounds are not those of shard {shard}/{of}"
+    );
+    // A file that somebody put together may say one thing of the options and another of what they came to.
+    let ran = vec![shard];
+    ensure!(
+        results.seed == file.options.seed.unwrap_or(0) && results.shards == Shards { of, ran },
+        "{name}: its results are of another seed or shard than its options; start anew without --resume"
+    );
+    let counted: u64 = results.lanes.iter().map(|lane| lane.cases).sum();
+    ensure!(
+        counted == 0 || *rounds != Rounds::none((shard, of)),
+        "{name}: it counts {counted} cases and no round; start anew without --resume"
     );
     Ok((file.options, file.checkpoint))
 }

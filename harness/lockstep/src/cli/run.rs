@@ -1,6 +1,6 @@
 //! `lockstep run`.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -111,11 +111,12 @@ pub struct Args {
     #[serde(skip)]
     formats: Formats,
     /// Go on with the campaign that was ended in this folder, by a signal or by whatever happened to the machine. The options that decide
-    /// what is run are the ones that it was started with
+    /// what is run are the ones that it was started with: the commands of its --reader and --subject stand in checkpoint.json, and are run.
+    /// Take up only what you trust
     #[arg(long, value_name = "FOLDER")]
     #[serde(skip)]
     resume: Option<PathBuf>,
-    /// Say nothing while it runs
+    /// Say nothing while it runs, and then the findings and the verdict alone
     #[arg(long)]
     #[serde(skip)]
     quiet: bool,
@@ -164,16 +165,11 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         "s" | "" => 1.0,
         "m" => 60.0,
         "h" => 3600.0,
-        _ => {
-            return Err(format!(
-                "`{unit}` is no unit of time; there are ms, s, m and h, as in 90s"
-            ));
-        }
+        _ => f64::NAN,
     };
-    let number: f64 = number
-        .parse()
-        .map_err(|_| "a number and a unit, as in 90s".to_owned())?;
-    Duration::try_from_secs_f64(number * scale).map_err(|error| error.to_string())
+    let seconds = number.parse().map_or(f64::NAN, |number: f64| number * scale);
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| format!("`{text}` is no span of time; give a number and ms, s, m or h, as in 90s"))
 }
 
 /// Each worker has a process of deno's and devices of its own; more than this is a slip of the finger that takes the machine down.
@@ -282,7 +278,7 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
     minimize::findings(&mut results, &cast, MINIMIZING, &stop);
     name_readers(&mut results, &outside);
     name_subject(&mut results, args);
-    match power::read(&out.join("power.json")) {
+    match power::read(&out.join(power::NAME)) {
         Ok(power) => results.power = power,
         Err(error) => say::error(format_args!("{error:#}; the report is without it")),
     }
@@ -296,7 +292,7 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
 }
 
 /// The commit that stands in the repository, with `-dirty` behind it where files differ from it.
-fn commit() -> Option<String> {
+pub(super) fn commit() -> Option<String> {
     let root = setup::repository_root().ok()?;
     let mut git = std::process::Command::new("git");
     git.current_dir(root).env("GIT_OPTIONAL_LOCKS", "0");
@@ -563,21 +559,26 @@ fn nothing_executes(args: &Args, parts: &Parts) -> Option<NotRun> {
 
 /// Prints the summary, or the results as JSON, and writes the report. Whether all of it is written, and the exit status.
 fn finish(results: &Results, out: &std::path::Path, args: &Args) -> (bool, u8) {
-    let mut stdout = std::io::stdout().lock();
-    // The summary first: it is the one that a full disk cannot take away. A closed pipe is the reader's own choice.
-    let _ = match args.json {
-        true => writeln!(stdout, "{}", serde_json::to_string_pretty(results).unwrap_or_default()),
-        false => write!(stdout, "{}", terminal::summary(results, color())),
+    // The summary first: it is the one that a full disk cannot take away.
+    let shown = match (args.json, args.quiet) {
+        (true, _) => serde_json::to_string_pretty(results).unwrap_or_default() + "\n",
+        (false, true) => terminal::brief(results, color()),
+        (false, false) => terminal::summary(results, color()),
     };
+    let shown = say::out(shown.as_bytes());
     let written = report::write(results, &History::default(), Some(out), &args.formats, args.require_gpu);
-    let place = format!("report: {}", out.join("report.html").display());
-    match args.json {
-        _ if !written => {}
-        false => drop(writeln!(stdout, "{place}")),
-        true if args.quiet => {}
-        true => say::line(place),
+    let mut place = format!("report: {}", out.join("report.html").display());
+    if results.interrupted {
+        place += &format!("\nto go on: cargo lockstep run --resume {}", out.display());
     }
-    (written, report::status(results, written, args.require_gpu))
+    let placed = match args.json {
+        _ if !written => shown,
+        false => shown.and_then(|()| say::out((place + "\n").as_bytes())),
+        true if args.quiet => shown,
+        true => shown.map(|()| say::line(place)),
+    };
+    let said = report::all_written([placed]);
+    (written, report::status(results, written && said, args.require_gpu))
 }
 
 /// Cases of all kinds a second.

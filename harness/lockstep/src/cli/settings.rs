@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use serde::{Deserialize, Deserializer, de};
 
 use super::run::{duration, workers};
-use crate::input;
+use crate::input::{self, plainly};
 use crate::readers::outside::Outside;
 use crate::setup;
 
@@ -74,15 +74,20 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The settings that `text` holds; the error begins with the line.
+    /// The settings that `text` holds; the error begins with the line and the key.
     fn parse(text: &str) -> Result<Settings, String> {
-        toml::from_str(text).map_err(|error| {
+        let wrong = |key: &str, error: toml::de::Error| {
             let start = error.span().map_or(0, |span| span.start.min(text.len()));
             let line = 1 + text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count();
             format!(
-                "{line}: {}; the options are those of `cargo lockstep run --help`",
-                error.message()
+                "{line}: {key}{}; the options are those of `cargo lockstep run --help`",
+                plainly(error.message())
             )
+        };
+        let table = toml::Deserializer::parse(text).map_err(|error| wrong("", error))?;
+        serde_path_to_error::deserialize(table).map_err(|error| {
+            let key = format!("{}: ", error.path());
+            wrong(&key, error.into_inner())
         })
     }
 }
@@ -124,17 +129,22 @@ mod tests {
         let wrong = [
             (
                 "[run]\ntiem = \"5m\"\n",
-                "2: unknown field `tiem`, expected one of `time`, `workers`",
+                "2: run.tiem: unknown field `tiem`, expected one of `time`, `workers`",
             ),
-            ("\n\n[walk]\n", "3: unknown field `walk`, expected `run`"),
+            ("\n\n[walk]\n", "3: walk: unknown field `walk`, expected `run`"),
             (
                 "[run]\nquiet = false\ntime = \"5 years\"\n",
-                "3: ` years` is no unit of time",
+                "3: run.time: `5 years` is no span of time; give a number and ms, s, m or h, as in 90s",
             ),
-            ("[run]\nworkers = 0\n", "2: a number from 1 to 1024"),
+            ("[run]\nworkers = 0\n", "2: run.workers: a number from 1 to 1024"),
+            ("run = 5\n", "1: run: invalid type: integer `5`, expected an object"),
+            (
+                "[run]\nquiet = 1\n",
+                "2: run.quiet: invalid type: integer `1`, expected a boolean",
+            ),
             (
                 "[run]\nreader = [\"python3\"]\n",
-                "2: a reader is given as exec:COMMAND",
+                "2: run.reader: a reader is given as exec:COMMAND",
             ),
             ("[run\n", "1: "),
         ];

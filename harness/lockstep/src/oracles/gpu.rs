@@ -262,7 +262,7 @@ fn judge_accepted(cmds: &[Cmd<'_>], objects: &[Object], outcome: &Outcome) -> Ju
         return judged(Cell::GotThrough, "the device was lost", message);
     }
     let Some(Trouble { command, kind, message }) = &outcome.trouble else {
-        return judged(Cell::Sound, "sound", "");
+        return judged(Cell::Sound, "no error", "");
     };
     let Some(cmd) = command.and_then(|at| cmds.get(at)) else {
         let what = format!("the object table: {}", rule(message));

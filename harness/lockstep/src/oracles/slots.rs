@@ -165,7 +165,7 @@ fn tolerated(
             (Line::TooManyGroups, present == (*upstream == Err(Refusal::Panic)))
         }
         Refusal::Duplicate(..) => (Line::DuplicateBinding, answer.is_some()),
-        Refusal::BindingArray(..) | Refusal::ExternalTexture(..) => (Line::BeyondTheSeed, answer.is_some()),
+        Refusal::BindingArray(..) | Refusal::ExternalTexture(..) => (Line::BeyondThePlainRule, answer.is_some()),
         Refusal::Slot(table, group, binding) => {
             let truncated =
                 answer.is_some_and(|answer| is_truncated(table, (group, binding), case, subject, answer, stage));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, anyhow, ensure};
 use serde::Deserialize;
 
 use super::{Fault, Set};
@@ -125,5 +125,6 @@ fn plain_name(mutant: &Mutant) -> String {
 pub fn reasons(root: &Path) -> anyhow::Result<BTreeMap<String, String>> {
     let path = root.join(UNCHANGED);
     let text = input::text(&path, MAX_FILE).with_context(|| format!("{}: cannot read it", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{}: not an object of names and reasons", path.display()))
+    let what = || format!("{}: not an object of names and reasons", path.display());
+    serde_json::from_str(&text).map_err(|error| anyhow!("{}: {}", what(), input::plainly(error)))
 }

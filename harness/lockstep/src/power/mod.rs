@@ -10,20 +10,26 @@
 mod copy;
 pub mod faults;
 mod hunt;
+mod merge;
 pub mod table;
 
 pub use copy::{NotBuilt, Workshop};
 pub use hunt::{Hunt, References};
+pub use merge::merge;
 
 use std::path::Path;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, anyhow};
 use serde::{Deserialize, Serialize};
 
 use crate::input;
+use crate::report::checked;
+use crate::report::results::Shards;
 
+/// The file's name in the folder of the report.
+pub const NAME: &str = "power.json";
 /// The version of `power.json`.
-pub const POWER_FORMAT: u32 = 1;
+pub const POWER_FORMAT: u32 = 2;
 
 /// Where the changes come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
@@ -54,6 +60,15 @@ pub struct Fault {
     pub reason: Option<String>,
 }
 
+impl Fault {
+    /// What a result goes by beside the name: FNV-1a over the patch, in hexadecimal digits. A name may stay while what it stands for
+    /// changes.
+    pub fn change(&self) -> String {
+        let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        format!("{:016x}", self.patch.bytes().fold(0xcbf2_9ce4_8422_2325, fold))
+    }
+}
+
 /// What came of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
@@ -76,6 +91,19 @@ pub enum Outcome {
     },
 }
 
+impl Outcome {
+    /// It in words, alike wherever it is shown: what came of it, and what is to be said of that, if anything.
+    pub fn words(&self) -> (&'static str, &str) {
+        match self {
+            Outcome::Found(found) => ("found", &found.signature),
+            Outcome::Missed => ("missed", ""),
+            Outcome::Listed { why } => ("changes nothing", why),
+            Outcome::Unviable => ("does not build", ""),
+            Outcome::Broken { why } => ("broken", why),
+        }
+    }
+}
+
 /// What found it, and how fast.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Found {
@@ -88,7 +116,6 @@ pub struct Found {
     /// Seconds since the campaign's start.
     pub seconds: f64,
     /// How large the case is, made smaller: `2 commands, 1 object`; none where that was not asked for, or the case alone does not show it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<String>,
 }
 
@@ -105,6 +132,8 @@ pub struct Row {
     pub source: String,
     /// [`Fault::what`].
     pub what: String,
+    /// [`Fault::change`].
+    pub change: String,
     /// What came of it.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -119,12 +148,13 @@ impl Row {
             area: fault.area.clone(),
             source: fault.source.clone(),
             what: fault.what.clone(),
+            change: fault.change(),
             outcome,
         }
     }
 
     /// Whether a table shows it by itself: every hand-made fault, and the mutants that are not simply found.
-    pub fn is_listed(&self) -> bool {
+    pub fn is_shown(&self) -> bool {
         self.set == Set::Faults || !matches!(self.outcome, Outcome::Found(_) | Outcome::Unviable)
     }
 
@@ -149,13 +179,17 @@ pub struct Power {
     pub format: u32,
     /// The program's version.
     pub version: String,
+    /// The commits at which the rows were measured: several where `--resume` went on at another. None outside of a repository.
+    pub commits: Vec<String>,
+    /// The parts of the faults that these rows are of.
+    pub shards: Shards,
     /// The seed of every campaign.
     pub seed: u64,
     /// The seconds that each campaign had at most; none where it had a number of cases.
     pub seconds_each: Option<f64>,
     /// The cases that each campaign had at most, as `run --cases` counts them; none where it had a time.
     pub cases_each: Option<u64>,
-    /// Whether Ctrl-C ended it before every fault was measured.
+    /// Whether Ctrl-C ended it before every fault was measured; of merged shards, one of them.
     pub interrupted: bool,
     /// Each fault, in their order.
     pub rows: Vec<Row>,
@@ -175,14 +209,9 @@ pub fn read(path: &Path) -> anyhow::Result<Option<Power>> {
     if !path.exists() {
         return Ok(None);
     }
-    let name = path.display();
+    let name = path.display().to_string();
     let text = input::text(path, MAX_FILE).with_context(|| format!("{name}: cannot read it"))?;
-    let power: Power =
-        serde_json::from_str(&text).with_context(|| format!("{name}: not the results of `lockstep power`"))?;
-    ensure!(
-        power.format == POWER_FORMAT,
-        "{name}: version {}, and this program reads {POWER_FORMAT}",
-        power.format
-    );
-    Ok(Some(power))
+    checked(&name, &text, POWER_FORMAT)?;
+    serde_json::from_str(&text)
+        .map_err(|error| anyhow!("{name}: not the results of `lockstep power`: {}", input::plainly(error)))
 }

@@ -1,4 +1,4 @@
-//! The table, for a terminal.
+//! The table for a terminal, and the sums that every report shows.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,93 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 
 use super::{Outcome, Power, Row, Set};
+use crate::report::figures::count;
+use crate::report::results::Shards;
 use crate::say::one_line;
+
+/// The spans in which faults are counted, in seconds. The last is what a campaign has.
+pub const SPANS: [u32; 3] = [1, 3, 10];
+
+/// What a set of faults came to. Mutants that do not build are none, and are counted apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sums {
+    /// `hand-made faults` or `mutants`.
+    pub name: &'static str,
+    /// Those that build.
+    pub of: usize,
+    /// Seconds until each that was found was found, ascending.
+    pub times: Vec<f64>,
+    /// Those that change nothing, with a reason that is listed.
+    pub listed: usize,
+    /// Those that were missed.
+    pub missed: usize,
+    /// Those that do not apply or do not build, and should.
+    pub broken: usize,
+    /// Mutants that do not build.
+    pub unviable: usize,
+}
+
+impl Sums {
+    /// Of a set; none where nothing of it was measured.
+    pub fn of(power: &Power, set: Set) -> Option<Sums> {
+        let rows: Vec<&Row> = power.rows.iter().filter(|row| row.set == set).collect();
+        let count = |is: fn(&Outcome) -> bool| rows.iter().filter(|row| is(&row.outcome)).count();
+        let unviable = count(|outcome| matches!(outcome, Outcome::Unviable));
+        let mut times: Vec<f64> = rows.iter().filter_map(|row| row.seconds()).collect();
+        times.sort_by(f64::total_cmp);
+        (!rows.is_empty()).then(|| Sums {
+            name: match set {
+                Set::Faults => "hand-made faults",
+                Set::Mutants => "mutants",
+            },
+            of: rows.len() - unviable,
+            times,
+            listed: count(|outcome| matches!(outcome, Outcome::Listed { .. })),
+            missed: count(|outcome| matches!(outcome, Outcome::Missed)),
+            broken: count(|outcome| matches!(outcome, Outcome::Broken { .. })),
+            unviable,
+        })
+    }
+
+    /// Of each set that was measured.
+    pub fn all(power: &Power) -> Vec<Sums> {
+        let sets = [Set::Faults, Set::Mutants].into_iter();
+        sets.filter_map(|set| Sums::of(power, set)).collect()
+    }
+
+    /// How many were found within so many seconds of their campaign.
+    pub fn within(&self, seconds: u32) -> usize {
+        self.times.partition_point(|&time| time <= f64::from(seconds))
+    }
+
+    /// The time within which so many tenths of those found were found.
+    pub fn tenths(&self, tenths: usize) -> Option<f64> {
+        self.times
+            .get(self.times.len() * tenths / 10)
+            .or(self.times.last())
+            .copied()
+    }
+}
+
+/// A time to a thousandth of a second.
+pub fn milliseconds(seconds: f64) -> String {
+    format!("{:.0} ms", 1000.0 * seconds)
+}
+
+/// An outcome in one piece: `found: ranges: …`.
+pub fn said(outcome: &Outcome) -> String {
+    match outcome.words() {
+        (what, "") => what.to_owned(),
+        (what, of_it) => one_line(&format!("{what}: {of_it}")).into_owned(),
+    }
+}
+
+/// That these are not all the shards; none where they are.
+pub fn partial(power: &Power) -> Option<String> {
+    let Shards { of, ran } = &power.shards;
+    let numbers = ran.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    ((ran.len() as u64) < *of).then(|| format!("of {of} shards {numbers} alone"))
+}
 
 /// Every fault of harness/power/faults, the mutants that are not simply found, and the sums.
 pub fn text(power: &Power) -> String {
@@ -14,14 +100,14 @@ pub fn text(power: &Power) -> String {
     table
         .load_preset(NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["fault", "area", "source", "found by", "after", "", "made smaller"]);
-    for row in power.rows.iter().filter(|row| row.is_listed()) {
-        let [by, cases, time, size] = outcome(&row.outcome);
+    table.set_header(["fault", "area", "source", "outcome", "after", "", "made smaller"]);
+    for row in power.rows.iter().filter(|row| row.is_shown()) {
+        let [cases, time, size] = after(&row.outcome);
         table.add_row([
             row.name.clone(),
             row.area.clone(),
             row.source.clone(),
-            one_line(&by).into_owned(),
+            said(&row.outcome),
             cases,
             time,
             size,
@@ -31,65 +117,52 @@ pub fn text(power: &Power) -> String {
     if table.row_count() > 0 {
         let _ = writeln!(text, "{table}\n");
     }
-    for set in [Set::Faults, Set::Mutants] {
-        text += &sums(power, set);
+    for sums in Sums::all(power) {
+        text += &line(&sums);
     }
-    for stale in &power.stale {
-        let _ = writeln!(text, "stale: {stale}");
+    for stale in power
+        .stale
+        .iter()
+        .map(|stale| format!("stale: {stale}"))
+        .chain(partial(power))
+    {
+        let _ = writeln!(text, "{stale}");
     }
     text
 }
 
-fn outcome(outcome: &Outcome) -> [String; 4] {
-    let only = |words: String| [words, String::new(), String::new(), String::new()];
-    match outcome {
-        Outcome::Found(found) => [
-            found.signature.clone(),
-            format!("{} {}", found.cases, found.lane),
-            format!("{:.0} ms", 1000.0 * found.seconds),
-            found.size.clone().unwrap_or_default(),
-        ],
-        Outcome::Missed => only("MISSED".into()),
-        Outcome::Listed { why } => only(format!("listed: {why}")),
-        Outcome::Unviable => only("does not build".into()),
-        Outcome::Broken { why } => only(format!("BROKEN: {why}")),
-    }
+/// How many cases, how long, and how large the smaller case is.
+fn after(outcome: &Outcome) -> [String; 3] {
+    let Outcome::Found(found) = outcome else {
+        return Default::default();
+    };
+    let cases = format!("{} {}", found.cases, found.lane);
+    [
+        cases,
+        milliseconds(found.seconds),
+        found.size.clone().unwrap_or_default(),
+    ]
 }
 
-fn sums(power: &Power, set: Set) -> String {
-    let rows: Vec<&Row> = power.rows.iter().filter(|row| row.set == set).collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let count = |is: fn(&Outcome) -> bool| rows.iter().filter(|row| is(&row.outcome)).count();
-    let found = count(|outcome| matches!(outcome, Outcome::Found(_)));
-    let unviable = count(|outcome| matches!(outcome, Outcome::Unviable));
-    let mut times: Vec<f64> = rows.iter().filter_map(|row| row.seconds()).collect();
-    times.sort_by(f64::total_cmp);
-    let at = |part: usize| {
-        times
-            .get(times.len() * part / 10)
-            .or(times.last())
-            .copied()
-            .unwrap_or_default()
-    };
-    let name = match set {
-        Set::Faults => "hand-made faults",
-        Set::Mutants => "viable mutants",
+fn line(sums: &Sums) -> String {
+    let at = |tenths| milliseconds(sums.tenths(tenths).unwrap_or_default());
+    let spans = SPANS
+        .map(|seconds| format!("{} within {seconds} s", sums.within(seconds)))
+        .join(", ");
+    let unviable = match sums.unviable {
+        0 => String::new(),
+        more => format!("; {} build", count(more as u64, "more does not", "more do not")),
     };
     format!(
-        "{found} of {} {name} found, half within {:.0} ms, nine in ten within {:.0} ms, the last after {:.0} ms; {} listed, {} missed, {} broken{}\n",
-        rows.len() - unviable,
-        1000.0 * at(5),
-        1000.0 * at(9),
-        1000.0 * times.last().copied().unwrap_or_default(),
-        count(|outcome| matches!(outcome, Outcome::Listed { .. })),
-        count(|outcome| matches!(outcome, Outcome::Missed)),
-        count(|outcome| matches!(outcome, Outcome::Broken { .. })),
-        if unviable > 0 {
-            format!("; {unviable} more do not build")
-        } else {
-            String::new()
-        },
+        "{} of {} {} found: {spans}; half within {}, nine in ten within {}, the last after {}; {} listed as changing nothing, {} missed, {} broken{unviable}\n",
+        sums.times.len(),
+        sums.of,
+        sums.name,
+        at(5),
+        at(9),
+        at(10),
+        sums.listed,
+        sums.missed,
+        sums.broken,
     )
 }

@@ -11,7 +11,7 @@ pub trait LayoutReader: Send {
     /// Its name in reports, such as `slot-model`.
     fn name(&self) -> &str;
 
-    /// Its answer. The seed's constructor answers a case with neither immediates nor vertex pulling ([`is_extended`]), the extended one
+    /// Its answer. The plain constructor answers a case with neither immediates nor vertex pulling ([`is_extended`]), the extended one
     /// any other.
     fn answer(&mut self, case: &LayoutCase) -> LayoutAnswer;
 

@@ -400,15 +400,14 @@ impl Replaying<'_> {
         }
     }
 
-    /// What an engine's row comes to. Where the subject refuses a stream, or the adapter lacks what the program asked for, an engine's
-    /// refusal and what follows from it are no news.
+    /// What an engine's row comes to.
     fn engine_shows(&mut self, row: RecordedRow) {
         let engine = &row.engine;
         let sound = self.row.refused == 0;
         if let Some(why) = row.ended.as_ref().filter(|_| sound) {
             self.recording_shows(format!("recorded: the replay on {engine} ends early"), why);
         }
-        let due = sound && row.lacking.is_empty();
+        let due = self.row.refusals_count(&row);
         for line in row.refused.iter().filter(|_| due) {
             let signature = format!("recorded: refused on {engine}");
             let file = line.split(':').next().unwrap_or_default();
@@ -420,7 +419,7 @@ impl Replaying<'_> {
                 None => self.recording_shows(signature, line),
             }
         }
-        let due = due && row.same_driver && row.refused.is_empty();
+        let due = self.row.differences_count(&row);
         for line in row.differences.iter().filter(|_| due) {
             self.recording_shows(format!("recorded: other bytes on {engine}"), line);
         }

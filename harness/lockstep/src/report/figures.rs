@@ -129,6 +129,9 @@ pub fn verdict(results: &Results) -> Verdict {
         _ => (Tone::Bad, count(findings, "finding", "findings")),
     };
     let mut beside = Vec::new();
+    if results.shards.of > 1 && cases(results) == 0 {
+        beside.push("a campaign this short has no round for this shard".to_owned());
+    }
     if results.repeated_findings > 0 {
         beside.push(format!(
             "seen again {}",

@@ -15,7 +15,7 @@ use super::figures::{
     Tone, asked, by_count, cases, count, date, open_rules, percent, plain, rate, span, thousands, verdict,
 };
 use super::history::History;
-use super::results::{EngineRow, Evidence, FindingRow, Grid, Lane, Results};
+use super::results::{EngineRow, Evidence, FindingRow, Grid, Lane, RecordingRow, Results};
 
 const TEMPLATE: &str = include_str!("../../../../reports/report.html.jinja");
 const STYLE: &str = include_str!("../../../../reports/report.css");
@@ -90,6 +90,7 @@ fn view(results: &Results, history: &History) -> Value {
         "findings": results.findings.iter().map(finding).collect::<Vec<_>>(),
         "msl_refused": by_count(&results.msl.refused),
         "open": open_rules(&results.engines),
+        "recordings": results.recordings.iter().map(recording).collect::<Vec<_>>(),
         "engines": replayed.into_iter().map(engine).collect::<Vec<_>>(),
         "idle": idle,
         "asked": {
@@ -108,6 +109,13 @@ fn view(results: &Results, history: &History) -> Value {
 /// An engine, with what it refused by rule, the most frequent first.
 fn engine(engine: &EngineRow) -> serde_json::Value {
     json!({ "row": engine, "left_to_device": by_count(&engine.left_to_device) })
+}
+
+/// A recording, and of each engine whether what it refuses and what differs on it are faults.
+fn recording(row: &RecordingRow) -> serde_json::Value {
+    let engines = row.engines.iter();
+    let engines = engines.map(|engine| (engine, row.refusals_count(engine), row.differences_count(engine)));
+    json!({ "row": row, "not_carried": row.not_carried_in_words(), "engines": engines.collect::<Vec<_>>() })
 }
 
 /// A finding, with its evidence line by line.

@@ -2,6 +2,8 @@
 
 use super::figures::{cases, count, plain, rate, span, thousands, verdict};
 use super::results::{FindingRow, Results};
+use crate::power::Power;
+use crate::power::table::{SPANS, Sums, partial, said};
 
 /// So many findings have a row; the others are counted.
 const FINDINGS: usize = 20;
@@ -41,12 +43,45 @@ pub fn text(results: &Results) -> String {
             out += &format!("- {}: {}; {}\n", code(&row.what), code(&row.why), code(&row.mend));
         }
     }
+    if let Some(power) = &results.power {
+        out += &detection(power);
+    }
     out += "\n<details><summary>What ran</summary>\n\n| lane | cases | a second |\n| --- | ---: | ---: |\n";
     for lane in &results.lanes {
         let rate = rate(lane.cases, results.seconds).unwrap_or_else(|| "–".into());
         out += &format!("| {} | {} | {rate} |\n", code(&lane.name), thousands(lane.cases));
     }
     out + &format!("\n{}\n\n</details>\n", code(&results.command))
+}
+
+/// What share of planted faults is found, how soon, and what stands against the campaign.
+fn detection(power: &Power) -> String {
+    let spans = SPANS.map(|seconds| format!("within {seconds} s |")).join(" ");
+    let mut out = format!(
+        "\n| planted | found | {spans} missed | broken | change nothing |\n| --- | ---: {}|\n",
+        "| ---: ".repeat(6)
+    );
+    for sums in Sums::all(power) {
+        let within = SPANS.map(|seconds| format!("{} |", sums.within(seconds))).join(" ");
+        out += &format!(
+            "| {} {} | {} | {within} {} | {} | {} |\n",
+            sums.of,
+            sums.name,
+            sums.times.len(),
+            sums.missed,
+            sums.broken,
+            sums.listed
+        );
+    }
+    let bad = power.rows.iter().filter(|row| row.is_bad());
+    let bad: Vec<String> = bad
+        .map(|row| format!("- {}\n", code(&format!("{}: {}", row.name, said(&row.outcome)))))
+        .collect();
+    out += &partial(power).map_or(String::new(), |partial| format!("\nThese are {partial}.\n"));
+    if !bad.is_empty() {
+        out += "\n";
+    }
+    out + &bad.concat()
 }
 
 fn finding(row: &FindingRow) -> String {

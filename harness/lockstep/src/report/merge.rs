@@ -5,6 +5,7 @@ use anyhow::ensure;
 use super::results::{Comparison, Coverage, EngineRow, FindingRow, Grid, Lane, NotRun, Results, repeated};
 use crate::ledger::LedgerRow;
 use crate::oracles::aspect_order;
+use crate::power;
 
 impl Results {
     /// These results, and what the same campaign did after it went on. `later.seconds` is that of both.
@@ -61,9 +62,13 @@ impl Results {
 ///
 /// # Errors
 ///
-/// There are none, they are not of one campaign (another version, commit, seed or command line), or a shard is there twice. One line
-/// that names the file.
-pub fn merge(parts: Vec<(String, Results)>) -> anyhow::Result<Results> {
+/// There are none, they are not of one campaign (another version, commit, seed or command line), a shard is there twice, or their
+/// detection power is not of one measuring. One line that names the file.
+pub fn merge(mut parts: Vec<(String, Results)>) -> anyhow::Result<Results> {
+    let powers = parts
+        .iter_mut()
+        .filter_map(|(name, part)| Some((name.clone(), part.power.take()?)));
+    let powers: Vec<_> = powers.collect();
     let mut parts = parts.into_iter();
     let Some((first, mut whole)) = parts.next() else {
         anyhow::bail!("there are no results to merge");
@@ -93,6 +98,9 @@ pub fn merge(parts: Vec<(String, Results)>) -> anyhow::Result<Results> {
             anyhow::bail!("{name}: shard {shard}/{} is there twice", whole.shards.of);
         }
         whole = whole.and(part);
+    }
+    if !powers.is_empty() {
+        whole.power = Some(power::merge(powers)?);
     }
     // Of a part that was merged before.
     let of = whole.shards.of;

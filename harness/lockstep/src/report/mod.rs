@@ -16,6 +16,7 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow, ensure};
 use serde_json::Value;
 
+use crate::power::POWER_FORMAT;
 use crate::{files, input};
 use history::History;
 use results::{RESULTS_FORMAT, Results};
@@ -51,8 +52,13 @@ pub fn write_html(results: &Results, history: &History, path: &Path) -> anyhow::
 pub fn read_json(path: &Path) -> anyhow::Result<Results> {
     let name = path.display().to_string();
     let text = input::text(path, MAX_RESULTS).with_context(|| format!("{name}: cannot read the results"))?;
-    checked(&name, &text, RESULTS_FORMAT)?;
-    serde_json::from_str(&text).with_context(|| format!("{name}: not results of a run"))
+    let value = checked(&name, &text, RESULTS_FORMAT)?;
+    let power = &value["power"]["format"];
+    ensure!(
+        power.is_null() || *power == POWER_FORMAT,
+        "{name}: its detection power is of format {power}, and this program reads {POWER_FORMAT}"
+    );
+    serde_json::from_str(&text).map_err(|error| anyhow!("{name}: not results of a run: {}", input::plainly(error)))
 }
 
 /// A file of ours as JSON: its `format` is the one that is read, and no number in it but a seed is so large that sums of it could leave 64

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::LedgerRow;
 use crate::power::Power;
 use crate::report::bench::Bench;
+use crate::report::figures::thousands;
 
 /// The version of the JSON report.
 pub const RESULTS_FORMAT: u32 = 3;
@@ -304,6 +305,34 @@ pub struct RecordingRow {
     pub strictly_refused: u64,
     /// One row an engine.
     pub engines: Vec<RecordedRow>,
+}
+
+/// Calls that no stream carries, and that a recording has beside its streams (`reference/RECORDING.md`), so that they are replayed.
+const BESIDE: [&str; 3] = ["clearBuffer", "copyBufferToTexture", "copyTextureToBuffer"];
+
+impl RecordingRow {
+    /// What the streams do not carry, each in words.
+    pub fn not_carried_in_words(&self) -> Vec<String> {
+        let words = self
+            .not_carried
+            .iter()
+            .map(|(name, number)| match BESIDE.contains(&name.as_str()) {
+                true => format!("{name} ({}, replayed from beside them)", thousands(*number)),
+                false => format!("{name} ({})", thousands(*number)),
+            });
+        words.collect()
+    }
+
+    /// Whether what an engine refuses is a fault. Where the reader under test refuses a stream, or the engine lacks what the program asked
+    /// for, a refusal and what follows from it are none.
+    pub fn refusals_count(&self, engine: &RecordedRow) -> bool {
+        self.refused == 0 && engine.lacking.is_empty()
+    }
+
+    /// Whether bytes that differ are a fault: another driver rounds otherwise, and after a refusal they may be any.
+    pub fn differences_count(&self, engine: &RecordedRow) -> bool {
+        self.refusals_count(engine) && engine.same_driver && engine.refused.is_empty()
+    }
 }
 
 /// A recording's replay on an engine.

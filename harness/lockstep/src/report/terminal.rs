@@ -97,6 +97,20 @@ pub fn summary(results: &Results, color: bool) -> String {
     out.join("\n")
 }
 
+/// What is left of it with `--quiet`: what did not run, the findings, and the verdict.
+pub fn brief(results: &Results, color: bool) -> String {
+    let paint = Paint(color);
+    let mut out = Vec::new();
+    section(&mut out, paint, "Not run", not_run(&results.not_run, paint));
+    section(&mut out, paint, "Findings", findings(&results.findings, paint));
+    if !out.is_empty() {
+        out.push(String::new());
+    }
+    out.extend(last_lines(results, paint));
+    out.push(String::new());
+    out.join("\n").trim_start().to_owned()
+}
+
 /// Whether to colour.
 #[derive(Clone, Copy)]
 struct Paint(bool);
@@ -420,9 +434,17 @@ fn recording(row: &RecordingRow, paint: Paint) -> Vec<String> {
         "driver",
     ];
     let titles = titles.map(|title| paint.faint(title)).to_vec();
+    // What is no fault is not painted as one.
+    let faults = |lines: &[String], count: bool| match count {
+        true => paint.unwanted(lines.len() as u64),
+        false => thousands(lines.len() as u64),
+    };
     let engines = row.engines.iter().map(|engine| {
         let compared = match engine.executes {
-            true => [thousands(engine.compared), differing(engine, paint)],
+            true => [
+                thousands(engine.compared),
+                faults(&engine.differences, row.differences_count(engine)),
+            ],
             false => ["-".to_owned(), "-".to_owned()],
         };
         let [compared, differ] = compared;
@@ -430,7 +452,7 @@ fn recording(row: &RecordingRow, paint: Paint) -> Vec<String> {
             fit(&engine.engine, 28),
             thousands(engine.streams),
             thousands(engine.commands),
-            paint.unwanted(engine.refused.len() as u64),
+            faults(&engine.refused, row.refusals_count(engine)),
             compared,
             differ,
             driver(engine).to_owned(),
@@ -465,14 +487,6 @@ fn recording(row: &RecordingRow, paint: Paint) -> Vec<String> {
     lines
 }
 
-/// A difference on another driver is no fault.
-fn differing(engine: &RecordedRow, paint: Paint) -> String {
-    match engine.same_driver {
-        true => paint.unwanted(engine.differences.len() as u64),
-        false => thousands(engine.differences.len() as u64),
-    }
-}
-
 fn driver(engine: &RecordedRow) -> &'static str {
     match (engine.executes, engine.same_driver) {
         (false, _) => "none: it validates only",
@@ -482,13 +496,9 @@ fn driver(engine: &RecordedRow) -> &'static str {
 }
 
 fn what_was_recorded(row: &RecordingRow) -> Vec<String> {
-    let not_carried = match row.not_carried.is_empty() {
-        true => "nothing".to_owned(),
-        false => {
-            let names = by_name(&row.not_carried).into_iter();
-            let names = names.map(|(name, count)| format!("{name} ({})", thousands(count)));
-            names.collect::<Vec<_>>().join(", ")
-        }
+    let not_carried = match row.not_carried_in_words() {
+        none if none.is_empty() => "nothing".to_owned(),
+        words => words.join(", "),
     };
     let mut rows = vec![
         ("program", plain(&row.program)),
@@ -499,7 +509,7 @@ fn what_was_recorded(row: &RecordingRow) -> Vec<String> {
         ("words", thousands(row.words)),
         ("data", count(row.data, "byte", "bytes")),
         ("read back", count(row.read, "byte", "bytes")),
-        ("not carried by version 4", plain(&not_carried)),
+        ("not in the streams", plain(&not_carried)),
     ];
     for (name, number) in [("refused", row.refused), ("refused strictly", row.strictly_refused)] {
         if number > 0 {

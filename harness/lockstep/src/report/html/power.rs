@@ -2,48 +2,51 @@
 
 use serde_json::{Value, json};
 
-use crate::power::{Outcome, Power, Row, Set};
+use crate::power::table::{SPANS, Sums, milliseconds, partial};
+use crate::power::{Outcome, Power, Row};
 use crate::report::figures::{count, percent};
 
-/// What the page shows of it: the sums of each set, every hand-made fault, and of the mutants those that are not simply found.
+/// What the page shows of it: the sums of each set, every hand-made fault and what else stands against the campaign, the worst first, and
+/// what is listed as changing nothing.
 pub fn view(power: &Power) -> Value {
-    let sets = [(Set::Faults, "hand-made faults"), (Set::Mutants, "mutants")];
+    let (listed, mut shown): (Vec<&Row>, Vec<&Row>) = power
+        .rows
+        .iter()
+        .filter(|row| row.is_shown())
+        .partition(|row| matches!(row.outcome, Outcome::Listed { .. }));
+    shown.sort_by_key(|row| !row.is_bad());
     json!({
         "interrupted": power.interrupted,
+        "partial": partial(power),
+        "commits": power.commits,
         "stale": power.stale,
-        "sets": sets.into_iter().filter_map(|(set, name)| sums(power, set, name)).collect::<Vec<_>>(),
-        "rows": power.rows.iter().filter(|row| row.is_listed()).map(row).collect::<Vec<_>>(),
+        "sets": Sums::all(power).iter().map(sums).collect::<Vec<_>>(),
+        "rows": shown.into_iter().map(row).collect::<Vec<_>>(),
+        "listed": listed.into_iter().map(row).collect::<Vec<_>>(),
     })
 }
 
-/// Of the faults of a set that build; none of a set that was not measured.
-fn sums(power: &Power, set: Set, name: &str) -> Option<Value> {
-    let built = |row: &&Row| row.set == set && !matches!(row.outcome, Outcome::Unviable);
-    let rows: Vec<&Row> = power.rows.iter().filter(built).collect();
-    let mut times: Vec<f64> = rows.iter().filter_map(|row| row.seconds()).collect();
-    times.sort_by(f64::total_cmp);
-    let missed = rows.iter().filter(|row| row.is_bad()).count();
-    (!rows.is_empty()).then(|| {
-        json!({
-            "name": name,
-            "found": times.len(),
-            "of": rows.len(),
-            "percent": percent(times.len() as u64, rows.len() as u64),
-            "missed": missed,
-            "half": times.get(times.len() / 2).copied().map(milliseconds),
-            "last": times.last().copied().map(milliseconds),
-        })
+fn sums(sums: &Sums) -> Value {
+    let found = sums.times.len();
+    let share = |number: usize| 100.0 * number as f64 / sums.of.max(1) as f64;
+    let spans = SPANS.map(|seconds| (seconds, sums.within(seconds), share(sums.within(seconds))));
+    json!({
+        "name": sums.name,
+        "found": found,
+        "of": sums.of,
+        "percent": percent(found as u64, sums.of as u64),
+        "spans": spans,
+        "half": sums.tenths(5).map(milliseconds),
+        "last": sums.tenths(10).map(milliseconds),
+        "listed": sums.listed,
+        "missed": sums.missed,
+        "broken": sums.broken,
+        "unviable": sums.unviable,
     })
 }
 
 fn row(row: &Row) -> Value {
-    let (verdict, words) = match &row.outcome {
-        Outcome::Found(found) => ("found", found.signature.clone()),
-        Outcome::Missed => ("missed", String::new()),
-        Outcome::Listed { why } => ("listed", why.clone()),
-        Outcome::Unviable => ("does not build", String::new()),
-        Outcome::Broken { why } => ("broken", why.clone()),
-    };
+    let (outcome, words) = row.outcome.words();
     let after = match &row.outcome {
         Outcome::Found(found) => {
             let cases = count(found.cases, "case", "cases");
@@ -55,9 +58,5 @@ fn row(row: &Row) -> Value {
         }
         _ => String::new(),
     };
-    json!({ "row": row, "verdict": verdict, "words": words, "after": after, "bad": row.is_bad() })
-}
-
-fn milliseconds(seconds: f64) -> String {
-    format!("{:.0} ms", 1000.0 * seconds)
+    json!({ "row": row, "outcome": outcome, "words": words, "after": after, "bad": row.is_bad() })
 }
