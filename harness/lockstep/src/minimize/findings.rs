@@ -19,7 +19,7 @@ const EACH: Duration = Duration::from_secs(10);
 pub fn findings(results: &mut Results, cast: &Cast, limit: Duration, stop: &AtomicBool) {
     let until = Instant::now() + limit;
     let mut jury = Jury::of(cast);
-    let mut left = 0_usize;
+    let (mut left, mut not_written) = (0_usize, Vec::new());
     for row in results
         .findings
         .iter_mut()
@@ -30,9 +30,16 @@ pub fn findings(results: &mut Results, cast: &Cast, limit: Duration, stop: &Atom
             limit: remaining.min(EACH),
             stop,
         };
-        let done = minimize_file(row, &mut jury, &limits);
-        left += usize::from(done == Some(End::Stopped) || done == Some(End::Limit));
+        match minimize_file(row, &mut jury, &limits) {
+            Ok(done) => left += usize::from(matches!(done, Some(End::Stopped | End::Limit))),
+            Err(error) => not_written.push(NotRun {
+                what: format!("minimising {}", row.file),
+                why: format!("{error:#}"),
+                mend: "make room, then `cargo lockstep minimize FILE`".into(),
+            }),
+        }
     }
+    results.not_run.extend(not_written);
     if left > 0 {
         results.not_run.push(NotRun {
             what: format!("minimising, of {left} findings to the end"),
@@ -47,14 +54,20 @@ pub fn findings(results: &mut Results, cast: &Cast, limit: Duration, stop: &Atom
 }
 
 /// `None` where there is nothing to do: the file could not be written when it was found, or the case does not show its finding again.
-fn minimize_file(row: &mut FindingRow, jury: &mut Jury, limits: &Limits<'_>) -> Option<End> {
+///
+/// # Errors
+///
+/// The smaller case cannot be written; then the file is as it was found.
+fn minimize_file(row: &mut FindingRow, jury: &mut Jury, limits: &Limits<'_>) -> anyhow::Result<Option<End>> {
     let path = PathBuf::from(&row.file);
-    let original = read_case(&path).ok()?;
+    let Ok(original) = read_case(&path) else { return Ok(None) };
     let signature = row.signature.as_str();
     let mut judge = |cases: &[_]| jury.signatures(cases, signature);
-    let Minimized { case, end, .. } = minimize(&original.case, signature, &mut judge, limits, &mut |_| {})?;
+    let Some(Minimized { case, end, .. }) = minimize(&original.case, signature, &mut judge, limits, &mut |_| {}) else {
+        return Ok(None);
+    };
     if case == original.case {
-        return Some(end);
+        return Ok(Some(end));
     }
     let smaller = CaseFile {
         // It is no case of a generator's any more.
@@ -62,10 +75,10 @@ fn minimize_file(row: &mut FindingRow, jury: &mut Jury, limits: &Limits<'_>) -> 
         case,
         ..original.clone()
     };
-    write_case(&beside(&path), &original).ok()?;
-    write_case(&path, &smaller).ok()?;
+    write_case(&beside(&path), &original)?;
+    write_case(&path, &smaller)?;
     row.summary = format!("{}; minimised to {}", row.summary, size(&smaller.case));
-    Some(end)
+    Ok(Some(end))
 }
 
 /// Where the case is kept as it was found.

@@ -1,5 +1,7 @@
 //! The steps of stream cases. Ids are never renumbered: what remains is what the case had.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use wire::{Arg, ArgKind, Blob, Op};
 
@@ -207,11 +209,11 @@ fn passes(draft: &Draft) -> impl Iterator<Item = (usize, usize)> {
 fn drop_objects(draft: &Draft) -> Candidates<'_, Draft> {
     let objects = &draft.case.objects;
     Box::new(parts(objects.len()).map(move |part| {
-        let mut gone: Vec<u32> = objects[part.clone()].iter().map(|object| object.id).collect();
+        let mut gone: BTreeSet<u32> = objects[part.clone()].iter().map(|object| object.id).collect();
         let stays = |(at, object): &(usize, &Object)| {
             let stays = !part.contains(at) && !object.refs.iter().any(|id| gone.contains(id));
             if !stays {
-                gone.push(object.id);
+                gone.insert(object.id);
             }
             stays
         };
@@ -392,8 +394,8 @@ fn lower_buffers(draft: &Draft) -> Candidates<'_, Draft> {
 /// Host ids of objects that there are not.
 fn lower_grants(draft: &Draft) -> Candidates<'_, Draft> {
     let map = draft.case.id_map.iter().enumerate();
-    let objects = &draft.case.objects;
-    let unknown = map.filter(|(_, (_, host))| objects.iter().all(|object| object.id != *host));
+    let known: BTreeSet<u32> = draft.case.objects.iter().map(|object| object.id).collect();
+    let unknown = map.filter(move |(_, (_, host))| !known.contains(host));
     Box::new(unknown.flat_map(move |(at, (_, host))| {
         words(*host).map(move |lower| draft.with(|next| next.case.id_map[at].1 = lower))
     }))
