@@ -22,17 +22,6 @@ pub fn bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     bytes_from(File::open(path)?, limit)
 }
 
-/// The first bytes of a file, so many at most.
-///
-/// # Errors
-///
-/// It cannot be read.
-pub fn beginning(path: &Path, length: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(length as u64).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 fn bytes_from(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // One byte more tells a longer file, a device without an end too.

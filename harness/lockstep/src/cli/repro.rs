@@ -216,9 +216,8 @@ fn load(args: &Args) -> anyhow::Result<CaseFile> {
         if let Some(like) = &args.like {
             return with_stream(read_case(like)?, like, file);
         }
-        let begins = |beginning: &[u8]| input::beginning(file, beginning.len()).is_ok_and(|bytes| bytes == beginning);
         return match recording::case_of(file) {
-            None if begins(b"WIRE") => anyhow::bail!(
+            None if file.extension().is_some_and(|end| end == "wire") => anyhow::bail!(
                 "{}: a stream alone; name by --like the case whose objects and grants go with it",
                 file.display()
             ),

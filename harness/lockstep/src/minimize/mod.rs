@@ -6,6 +6,7 @@
 //! about at once. Nothing depends on the clock but where a limit ends the work.
 
 mod binds;
+mod bodies;
 mod findings;
 mod jury;
 mod layouts;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use wire::{Arg, ArgKind, Blob, Op};
+use wire::{Arg, ArgKind, Blob, Kind, Op};
 
 use super::lower::{numbers, parts, without, words};
-use super::{Candidates, Search, Step};
+use super::{Candidates, Search, Step, bodies};
 use crate::case::{Case, Object, StreamCase, buffer_facts};
 
 /// A stream, taken apart.
@@ -22,6 +22,7 @@ struct Draft {
 const STEPS: &[Step<Draft>] = &[
     drop_commands,
     drop_objects,
+    drop_entries,
     drop_descriptors,
     drop_items,
     drop_grants,
@@ -30,6 +31,7 @@ const STEPS: &[Step<Draft>] = &[
     lower_together,
     lower_buffers,
     lower_grants,
+    simplify_objects,
 ];
 
 pub(super) fn minimize(case: &StreamCase, search: &mut Search<'_>) -> Case {
@@ -224,6 +226,21 @@ fn drop_objects(draft: &Draft) -> Candidates<'_, Draft> {
             .map(|(_, object)| object.clone());
         let left = left.collect();
         draft.with(|next| next.case.objects = left)
+    }))
+}
+
+/// Entries of bind group layouts, with what stands there in their groups.
+fn drop_entries(draft: &Draft) -> Candidates<'_, Draft> {
+    let tables = bodies::without_an_entry(&draft.case.objects);
+    Box::new(tables.map(|objects| draft.with(|next| next.case.objects = objects)))
+}
+
+/// What stands in the descriptors of objects, and their references. Buffers have steps of their own.
+fn simplify_objects(draft: &Draft) -> Candidates<'_, Draft> {
+    let objects = draft.case.objects.iter().enumerate();
+    let others = objects.filter(|(_, object)| object.kind != Kind::Buffer);
+    Box::new(others.flat_map(move |(at, object)| {
+        bodies::simpler(object).map(move |simpler| draft.with(|next| next.case.objects[at] = simpler))
     }))
 }
 
