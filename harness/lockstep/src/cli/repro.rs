@@ -251,7 +251,11 @@ fn with_stream(like: CaseFile, name: &Path, stream: &Path) -> anyhow::Result<Cas
     };
     let blob = input::bytes(stream, MAX_CASE_FILE).with_context(|| format!("{}: cannot read it", stream.display()))?;
     Ok(CaseFile {
-        shows: Some(format!("the stream {} with all else of {}", stream.display(), name.display())),
+        shows: Some(format!(
+            "the stream {} with all else of {}",
+            stream.display(),
+            name.display()
+        )),
         signature: like.signature,
         ..CaseFile::of(Case::Stream(StreamCase { blob, ..case }))
     })
@@ -407,7 +411,10 @@ fn granted(id_map: &[(u32, u32)]) -> String {
         let pairs = line.iter().map(|(guest, host)| format!("#{guest}={host}"));
         format!("  {}\n", pairs.collect::<Vec<_>>().join(" "))
     });
-    format!("the guest's ids and the objects that they are granted as:\n{}", lines.collect::<String>())
+    format!(
+        "the guest's ids and the objects that they are granted as:\n{}",
+        lines.collect::<String>()
+    )
 }
 
 fn side_by_side(answers: &[(String, CaseAnswers)], text: &mut String) {

@@ -42,9 +42,17 @@ fn less(value: &Value) -> Vec<Value> {
     let mut all = Vec::new();
     match value {
         Value::Object(members) => {
-            all.extend(members.keys().map(|name| with(&|next| drop(next.as_object_mut().map(|next| next.remove(name))))));
+            all.extend(
+                members
+                    .keys()
+                    .map(|name| with(&|next| drop(next.as_object_mut().map(|next| next.remove(name))))),
+            );
             for (name, member) in members {
-                all.extend(less(member).into_iter().map(|member| with(&|next| next[name] = member.clone())));
+                all.extend(
+                    less(member)
+                        .into_iter()
+                        .map(|member| with(&|next| next[name] = member.clone())),
+                );
             }
         }
         Value::Array(items) => {
@@ -65,7 +73,9 @@ pub(super) fn without_an_entry(objects: &[Object]) -> impl Iterator<Item = Vec<O
     let layouts = objects.iter().filter(|object| object.kind == Kind::BindGroupLayout);
     layouts.flat_map(move |layout| {
         let entries = entries(layout);
-        let fixed = entries.into_iter().filter(|entry| entry["buffer"]["hasDynamicOffset"] != true);
+        let fixed = entries
+            .into_iter()
+            .filter(|entry| entry["buffer"]["hasDynamicOffset"] != true);
         fixed.map(move |entry| {
             let of_layout = |object: &Object| object.id == layout.id || object.refs.first() == Some(&layout.id);
             let less = |object: &Object| match object.kind {
@@ -140,7 +150,12 @@ mod tests {
         let smaller: Vec<Vec<Object>> = without_an_entry(&table).collect();
         let due = vec![
             object(7, Kind::BindGroupLayout, &[], &json!({ "entries": [dynamic] })),
-            object(8, Kind::BindGroup, &[7, 1], &json!({ "entries": [{ "binding": 1, "size": 4 }] })),
+            object(
+                8,
+                Kind::BindGroup,
+                &[7, 1],
+                &json!({ "entries": [{ "binding": 1, "size": 4 }] }),
+            ),
             other,
         ];
         assert_eq!(smaller, [due]);

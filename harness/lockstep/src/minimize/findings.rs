@@ -15,16 +15,17 @@ const EACH: Duration = Duration::from_secs(10);
 
 /// Minimises each finding of a campaign, for `limit` at most over all: its file then holds the smallest case, and one beside it,
 /// `NAME.original.json`, the case that the campaign found. A reader's failure is left as it is: the campaign has searched for its case, and
-/// one that hangs is waited for at each question. What was not come to is said among what did not run.
+/// one that hangs is waited for at each question; so is what takes a whole recording. What was not come to is said among what did not run.
 pub fn findings(results: &mut Results, cast: &Cast, limit: Duration, stop: &AtomicBool) {
     let until = Instant::now() + limit;
     let mut jury = Jury::of(cast);
     let (mut left, mut not_written) = (0_usize, Vec::new());
-    for row in results
-        .findings
-        .iter_mut()
-        .filter(|row| !row.signature.starts_with("reader "))
-    {
+    let left_alone = |row: &FindingRow| {
+        ["reader ", "recorded: "]
+            .iter()
+            .any(|kind| row.signature.starts_with(kind))
+    };
+    for row in results.findings.iter_mut().filter(|row| !left_alone(row)) {
         let remaining = until.saturating_duration_since(Instant::now());
         let limits = Limits {
             limit: remaining.min(EACH),
@@ -60,7 +61,9 @@ pub fn findings(results: &mut Results, cast: &Cast, limit: Duration, stop: &Atom
 /// The smaller case cannot be written; then the file is as it was found.
 fn minimize_file(row: &mut FindingRow, jury: &mut Jury, limits: &Limits<'_>) -> anyhow::Result<Option<End>> {
     let path = PathBuf::from(&row.file);
-    let Ok(original) = read_case(&path) else { return Ok(None) };
+    let Ok(original) = read_case(&path) else {
+        return Ok(None);
+    };
     let signature = row.signature.as_str();
     let mut judge = |cases: &[_]| jury.signatures(cases, signature);
     let Some(Minimized { case, end, .. }) = minimize(&original.case, signature, &mut judge, limits, &mut |_| {}) else {

@@ -63,7 +63,11 @@ impl Jury {
         let references = self.references.iter().map(|reference| reference.name());
         let layouts = self.layout_references.iter().map(|reference| reference.name());
         let engines = self.engines.iter().map(|(id, _)| id.as_str());
-        let subjects = [self.subject.name(), self.layout_subject.name(), self.bind_subject.name()];
+        let subjects = [
+            self.subject.name(),
+            self.layout_subject.name(),
+            self.bind_subject.name(),
+        ];
         let all: Vec<&str> = references
             .chain(layouts)
             .chain(engines)

@@ -175,8 +175,14 @@ mod tests {
     #[test]
     fn who_is_named_in_a_signature() {
         for (signature, due) in [
-            ("decode: native vs replay-js: accept vs bad-enum Draw", &["native", "replay-js"][..]),
-            ("gpu: mine on wgpu:noop: accepted Draw and the GPU refuses its range", &["mine", "wgpu:noop"]),
+            (
+                "decode: native vs replay-js: accept vs bad-enum Draw",
+                &["native", "replay-js"][..],
+            ),
+            (
+                "gpu: mine on wgpu:noop: accepted Draw and the GPU refuses its range",
+                &["mine", "wgpu:noop"],
+            ),
             ("strict: dawn:null: missed write-alignment WriteBuffer", &["dawn:null"]),
             ("reader exec:a b failed", &["exec:a b"]),
             ("reader mine answers nonsense", &["mine"]),
