@@ -5,23 +5,24 @@ use wire::Kind;
 
 use super::lower::numbers;
 use crate::case::Object;
+use crate::gpu::kernels::NOTHING;
 
-/// What the entry points of the generators' shaders do in the simplest of shaders: nothing.
-const SIMPLEST: &str = "@compute @workgroup_size(1) fn main() {}
-@vertex fn vs() -> @builtin(position) vec4<f32> { return vec4<f32>(); }
-@fragment fn fs() -> @location(0) vec4<u32> { return vec4<u32>(); }
-";
-
-/// The object with one thing less: a reference that may be none, a member or an item of its body, a lower number, of a shader module all
-/// that it does.
+/// The object with one thing less: a reference that may be none, of a pipeline layout a group, a member or an item of its body, a lower
+/// number, of a shader module all that it does.
 pub(super) fn simpler(object: &Object) -> impl Iterator<Item = Object> {
-    let of_refs = (0..object.refs.len()).filter(|&at| object.refs[at] != 0).map(|at| {
+    let with = |change: &dyn Fn(&mut Vec<u32>)| {
         let mut next = object.clone();
-        next.refs[at] = 0;
+        change(&mut next.refs);
         next
-    });
+    };
+    let last = match object.refs.split_last() {
+        Some((_, left)) if object.kind == Kind::PipelineLayout => Some(with(&|refs| refs.truncate(left.len()))),
+        _ => None,
+    };
+    let there = (0..object.refs.len()).filter(|&at| object.refs[at] != 0);
+    let none = there.map(move |at| with(&|refs| refs[at] = 0));
     let bodies = match (object.kind, serde_json::from_str::<Value>(&object.body)) {
-        (Kind::ShaderModule, _) => vec![json!({ "code": SIMPLEST })],
+        (Kind::ShaderModule, _) => vec![json!({ "code": NOTHING })],
         (_, Ok(body)) => less(&body),
         (_, Err(_)) => Vec::new(),
     };
@@ -29,7 +30,19 @@ pub(super) fn simpler(object: &Object) -> impl Iterator<Item = Object> {
         body: body.to_string(),
         ..object.clone()
     });
-    of_refs.chain(of_bodies)
+    last.into_iter().chain(none).chain(of_bodies)
+}
+
+/// The object without what its descriptor says of a depth attachment.
+pub(super) fn without_depth(object: &Object) -> Object {
+    let mut next = object.clone();
+    if let Ok(Value::Object(mut body)) = serde_json::from_str(&object.body) {
+        let removed = ["depthStencil", "depthStencilFormat"].map(|name| body.remove(name));
+        if removed.iter().any(Option::is_some) {
+            next.body = Value::Object(body).to_string();
+        }
+    }
+    next
 }
 
 /// The value with one member, item or number less, the outer ones first.

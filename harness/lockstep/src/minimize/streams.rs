@@ -23,6 +23,7 @@ const STEPS: &[Step<Draft>] = &[
     drop_commands,
     drop_objects,
     drop_entries,
+    drop_depth,
     drop_descriptors,
     drop_items,
     drop_grants,
@@ -233,6 +234,25 @@ fn drop_objects(draft: &Draft) -> Candidates<'_, Draft> {
 fn drop_entries(draft: &Draft) -> Candidates<'_, Draft> {
     let tables = bodies::without_an_entry(&draft.case.objects);
     Box::new(tables.map(|objects| draft.with(|next| next.case.objects = objects)))
+}
+
+/// The depth attachments of all passes, with what pipelines and bundles say of them.
+fn drop_depth(draft: &Draft) -> Candidates<'_, Draft> {
+    let without = draft.with(|next| {
+        let begins = next.commands.iter_mut();
+        for command in begins.filter(|command| Op::from_word(command[0]) == Some(Op::BeginRenderPass)) {
+            // Of wire.md's two lists it is the last.
+            if let Some(depth) = shape(command).1.last().filter(|depth| command[depth.at] == 1) {
+                command[depth.at] = 0;
+                command.truncate(depth.at + 1);
+            }
+        }
+        next.case
+            .objects
+            .iter_mut()
+            .for_each(|object| *object = bodies::without_depth(object));
+    });
+    Box::new(std::iter::once(without))
 }
 
 /// What stands in the descriptors of objects, and their references. Buffers have steps of their own.
