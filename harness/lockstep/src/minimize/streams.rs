@@ -475,6 +475,30 @@ fn cut_blob(case: &StreamCase) -> Candidates<'_, StreamCase> {
 mod tests {
     use super::*;
 
+    /// A pass with a color and a depth attachment, and the pipeline for it.
+    #[test]
+    fn a_depth_attachment_goes_with_what_pipelines_say_of_it() {
+        let pipeline = Object {
+            id: 3,
+            kind: Kind::RenderPipeline,
+            refs: vec![1, 2, 0],
+            body: r#"{"depthStencil":{"format":"depth16unorm"},"vertex":{}}"#.into(),
+        };
+        let color = [20, 1, 5, 0, 1, 1, 0, 0, 0, 0];
+        let depth = [1, 6, 1, 1, 0, 0, 0, 0, 0, 0];
+        let words = [&color[..], &depth, &[21]].concat();
+        let case = StreamCase {
+            objects: vec![pipeline],
+            blob: wire::encode_blob(&words, &[]),
+            ..StreamCase::default()
+        };
+        let draft = Draft::of(&case).expect("a blob");
+        let without: Vec<Draft> = drop_depth(&draft).collect();
+        assert_eq!(without.len(), 1);
+        assert_eq!(without[0].commands, [[&color[..], &[0]].concat(), vec![21]]);
+        assert_eq!(without[0].case.objects[0].body, r#"{"vertex":{}}"#);
+    }
+
     /// BeginRenderPass of one color, WriteBuffer, a count past the end of the stream, an opcode that there is not.
     #[test]
     fn words_are_split_into_whole_commands_whatever_their_values() {

@@ -4,11 +4,11 @@
 //! within the deadline is a [`ReaderFailed`], the process is killed, and the next question starts it anew. A process that failed is
 //! never asked again, and its pipes go with it, so that its answers can never be taken for those to a later batch.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{BufReader, Read, Write};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -65,8 +65,6 @@ pub struct Process {
     command: Box<dyn Fn() -> Command + Send>,
     deadline: Duration,
     late: bool,
-    /// Whether its standard error was shown: one that fails at each question says the same each time.
-    told: bool,
     running: Option<Running>,
     due: Option<Due>,
 }
@@ -87,7 +85,6 @@ impl Process {
             command: Box::new(command),
             deadline,
             late: false,
-            told: false,
             running: None,
             due: None,
         }
@@ -143,11 +140,7 @@ impl Process {
         let ended = |running: &mut Running| wait(&mut running.child, patience).ok().flatten();
         let mut running = self.running.take();
         let status = running.as_mut().and_then(ended);
-        if let Some(errors) = running
-            .and_then(|mut running| running.errors.take())
-            .filter(|_| !self.told)
-        {
-            self.told = true;
+        if let Some(errors) = running.and_then(|mut running| running.errors.take()) {
             errors.say(&self.name);
         }
         let why = match status {
@@ -267,7 +260,7 @@ impl Errors {
         thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(length @ 1..) = stderr.read(&mut bytes) {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut kept = lock(&kept);
                 kept.extend(&bytes[..length]);
                 let beyond = kept.len().saturating_sub(MAX_ERRORS);
                 kept.drain(..beyond);
@@ -277,18 +270,22 @@ impl Errors {
         Errors { last, ended }
     }
 
-    /// Shows it, of a process that was ended. Whatever else holds the pipe open is not waited for.
+    /// Shows it, of a process that was ended; once a reader, for one that fails at each question says the same each time. Whatever else
+    /// holds the pipe open is not waited for.
     fn say(&self, reader: &str) {
+        static SHOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
         let _ = self.ended.recv_timeout(Duration::from_millis(100));
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.last);
         let text = String::from_utf8_lossy(last.make_contiguous()).into_owned();
-        if !text.trim().is_empty() {
-            say::line(say::printable(&format!(
-                "{reader} wrote to standard error:\n{}",
-                text.trim_end()
-            )));
+        if !text.trim().is_empty() && lock(&SHOWN).insert(reader.to_owned()) {
+            let shown = format!("{reader} wrote to standard error:\n{}", text.trim_end());
+            say::line(say::printable(&shown));
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl StreamReader for Process {
