@@ -7,6 +7,9 @@ use super::lower::numbers;
 use crate::case::Object;
 use crate::gpu::kernels::NOTHING;
 
+/// A longer body stays as it is: each of its parts is tried, beside copies of all the others.
+const MAX_BODY: usize = 1024;
+
 /// The object with one thing less: a reference that may be none, of a pipeline layout a group, a member or an item of its body, a lower
 /// number, of a shader module all that it does.
 pub(super) fn simpler(object: &Object) -> impl Iterator<Item = Object> {
@@ -23,8 +26,8 @@ pub(super) fn simpler(object: &Object) -> impl Iterator<Item = Object> {
     let none = there.map(move |at| with(&|refs| refs[at] = 0));
     let bodies = match (object.kind, serde_json::from_str::<Value>(&object.body)) {
         (Kind::ShaderModule, _) => vec![json!({ "code": NOTHING })],
-        (_, Ok(body)) => less(&body),
-        (_, Err(_)) => Vec::new(),
+        (_, Ok(body)) if object.body.len() <= MAX_BODY => less(&body),
+        _ => Vec::new(),
     };
     let of_bodies = bodies.into_iter().map(|body| Object {
         body: body.to_string(),
