@@ -9,8 +9,8 @@ import { KIND_NAMES, RECORDING_VERSION } from "./record.js";
 import { readTar } from "./tar.js";
 
 /**
- * A recording's files by name; throws Broken.
- * @typedef {(name: string) => Uint8Array} Files
+ * A recording's files by name, each at most so long; throws Broken.
+ * @typedef {(name: string, most?: number) => Uint8Array} Files
  *
  * Throws Broken where a value is not what it must be; `at` says where it stands.
  * @typedef {(value: any, at: string) => void} Check
@@ -31,7 +31,10 @@ import { readTar } from "./tar.js";
 export class Broken extends Error {}
 
 const ANEW = "record the program again, or mend it by RECORDING.md";
-const COPIES = ["clearBuffer", "copyBufferToTexture", "copyTextureToBuffer"];
+/** The longest archive, and the most that the files of a folder hold together: all of it is held in memory. */
+const MAX_RECORDING = 1 << 30;
+/** The longest manifest and the longest table. */
+const MAX_JSON = 128 << 20;
 
 /** @param {string} at @param {string} what @param {string} mend @returns {never} */
 function broken(at, what, mend = ANEW) {
@@ -53,17 +56,33 @@ function isFileName(name) {
   return typeof name === "string" && /^\w[\w.-]{0,99}$/.test(name);
 }
 
+/** @param {string} path @param {number} length @param {number} most */
+function mustFit(path, length, most) {
+  if (length > most) broken(path, `more than ${most} bytes, the most that fits`);
+}
+
 /** @param {string} folder @returns {Files} */
 function folderFiles(folder) {
-  return (name) => {
-    const path = `${folder}/${name}`;
+  let left = MAX_RECORDING;
+  /** @type {<T>(path: string, work: () => T) => T} */
+  const tried = (path, work) => {
     try {
-      // A link may lead out of the folder.
-      if (Deno.lstatSync(path).isFile) return Deno.readFileSync(path);
+      return work();
     } catch (error) {
-      broken(path, messageOf(error), "give the folder or the archive of a whole recording");
+      return broken(path, messageOf(error), "give the folder or the archive of a whole recording");
     }
-    return broken(path, "not a plain file", "put the file itself there");
+  };
+  return (name, most = MAX_RECORDING) => {
+    const path = `${folder}/${name}`;
+    // A link may lead out of the folder.
+    const { isFile, size } = tried(path, () => Deno.lstatSync(path));
+    if (!isFile) return broken(path, "not a plain file", "put the file itself there");
+    mustFit(path, size, most);
+    if (size > left) {
+      broken(path, `with it the recording's files hold more than ${MAX_RECORDING} bytes, the most that fits`);
+    }
+    left -= size;
+    return tried(path, () => Deno.readFileSync(path));
   };
 }
 
@@ -71,18 +90,27 @@ function folderFiles(folder) {
 function archiveFiles(archive) {
   /** @type {Map<string, Uint8Array>} */
   const files = new Map();
+  mustFit(archive, Deno.statSync(archive).size, MAX_RECORDING);
   try {
     // Below one folder, as it is downloaded, or below none.
+    let folder;
     for (const { name, bytes } of readTar(Deno.readFileSync(archive))) {
       if (name.startsWith("/") || name.split("/").includes("..")) throw new Error(`${name}: leads out of the archive`);
-      const inside = name.replace(/^(\.\/)?([^/]+\/)?/, "");
+      const path = name.replace(/^\.\//, "");
+      const inside = path.slice(path.lastIndexOf("/") + 1);
+      folder ??= path.slice(0, -inside.length);
+      if (folder + inside !== path) throw new Error(`${name}: in another folder than the files before it`);
       if (files.has(inside)) throw new Error(`two files ${inside}`);
       files.set(inside, bytes);
     }
   } catch (error) {
     broken(archive, messageOf(error), "give the archive as it was downloaded, or unpack it and give the folder");
   }
-  return (name) => files.get(name) ?? broken(`${archive}/${name}`, "no such file in the archive", ANEW);
+  return (name, most = MAX_RECORDING) => {
+    const bytes = files.get(name) ?? broken(`${archive}/${name}`, "no such file in the archive", ANEW);
+    mustFit(`${archive}/${name}`, bytes.length, most);
+    return bytes;
+  };
 }
 
 /** The files of a folder or of a tar archive. @param {string} path @returns {Files} */
@@ -165,7 +193,6 @@ function version(version) {
   };
 }
 
-const anything = () => {};
 const text = must("a text", (value) => typeof value === "string");
 const count = whole(0, Number.MAX_SAFE_INTEGER);
 const word = whole(0, 0xffffffff);
@@ -178,6 +205,39 @@ function orNull(check) {
 
 const ADAPTER = object({ vendor: text, architecture: text, device: text, description: text });
 const DEVICE = object({ requiredFeatures: list(text), requiredLimits: record(count) });
+
+const ID = object({ "@": word });
+const BUFFER_SIDE = object(
+  { buffer: ID, offset: count, bytesPerRow: word, rowsPerImage: word },
+  ["bytesPerRow", "rowsPerImage"],
+);
+const TEXTURE_SIDE = object({
+  texture: ID,
+  mipLevel: word,
+  origin: object({ x: word, y: word, z: word }),
+  aspect: must("a GPUTextureAspect", (value) => ["all", "stencil-only", "depth-only"].includes(value)),
+});
+const EXTENT = object({ width: word, height: word, depthOrArrayLayers: word });
+
+/** What each method takes. @type {Record<string, Check[]>} */
+const COPIES = {
+  clearBuffer: [ID, count, count],
+  copyBufferToTexture: [BUFFER_SIDE, TEXTURE_SIDE, EXTENT],
+  copyTextureToBuffer: [TEXTURE_SIDE, BUFFER_SIDE, EXTENT],
+};
+
+const COPY = object({
+  method: must(`one of ${Object.keys(COPIES).join(", ")}`, (value) => Object.hasOwn(COPIES, value)),
+  args: must("a list", Array.isArray),
+});
+
+/** @type {Check} */
+function copy(value, at) {
+  COPY(value, at);
+  const due = COPIES[value.method];
+  if (value.args.length !== due.length) broken(`${at}.args`, `must be a list of ${due.length}`);
+  due.forEach((check, i) => check(value.args[i], `${at}.args[${i}]`));
+}
 
 const MANIFEST = object({
   recording: version(RECORDING_VERSION),
@@ -192,10 +252,7 @@ const MANIFEST = object({
     blob: fileName,
     window: whole(0, MAX_READ_WINDOW),
     reads: fileName,
-    copies: list(object({
-      method: must(`one of ${COPIES.join(", ")}`, (value) => COPIES.includes(value)),
-      args: list(anything),
-    })),
+    copies: list(copy),
   }, ["reads", "copies"])),
 });
 
@@ -220,7 +277,7 @@ function parseJson(json, at) {
 
 /** @param {Files} files @param {string} name @param {Check} check */
 function checkedJson(files, name, check) {
-  const value = parseJson(new TextDecoder().decode(files(name)), name);
+  const value = parseJson(new TextDecoder().decode(files(name, MAX_JSON)), name);
   check(value, name);
   return value;
 }
@@ -250,13 +307,32 @@ function buffersOf(rows) {
 }
 
 /**
+ * What copies name are objects of the table.
+ * @param {any[]} copies
+ * @param {Map<number, string>} kinds
+ * @param {string} at
+ */
+function checkCopies(copies, kinds, at) {
+  copies.forEach(({ method, args }, i) => {
+    const sides = method === "clearBuffer" ? [{ buffer: args[0] }] : args;
+    for (const kind of ["buffer", "texture"]) {
+      const ids = sides.map((/** @type {any} */ side) => side[kind]?.["@"]);
+      const missing = ids.find((/** @type {number | undefined} */ id) => id !== undefined && kinds.get(id) !== kind);
+      if (missing !== undefined) broken(`${at}[${i}]`, `no ${kind} ${missing} in the table`);
+    }
+  });
+}
+
+/**
  * @param {Files} files
  * @param {any} stream the manifest's
  * @param {string} at
+ * @param {Map<number, string>} kinds the table's
  * @param {ReturnType<typeof buffersOf>} buffers
  * @returns {RecordedStream}
  */
-function readStream(files, { blob: name, window, reads, copies = [] }, at, buffers) {
+function readStream(files, { blob: name, window, reads, copies = [] }, at, kinds, buffers) {
+  checkCopies(copies, kinds, `${at}.copies`);
   const blob = parseBlob(files(name));
   if (blob.reason !== null) return broken(name, `not a blob of wire.md, section 1: ${blob.reason}`);
   const { words, data } = blob;
@@ -279,15 +355,17 @@ function readStream(files, { blob: name, window, reads, copies = [] }, at, buffe
 export function readRecording(files) {
   const name = "recording.json";
   const { adapter, device, objects: table, streams } = checkedJson(files, name, MANIFEST);
+  if (device === null && streams.length > 0) broken(`${name}.device`, "null, and there are streams");
   const objects = checkedJson(files, table, ROWS);
   checkOrder(objects, table);
   const buffers = buffersOf(objects);
+  const kinds = new Map(objects.map((/** @type {RecordedRow} */ { id, kind }) => [id, kind]));
   return {
     adapter,
     device,
     objects,
     streams: streams.map((/** @type {any} */ stream, /** @type {number} */ i) =>
-      readStream(files, stream, `${name}.streams[${i}]`, buffers)
+      readStream(files, stream, `${name}.streams[${i}]`, kinds, buffers)
     ),
   };
 }

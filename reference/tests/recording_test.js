@@ -110,18 +110,47 @@ Deno.test("a whole recording is read from a folder and from an archive, with and
   });
 });
 
-Deno.test("a program that gets no device, one with no arguments and one with copies", () => {
+Deno.test("a program that gets no device and one with no arguments", () => {
   const folder = whole();
   const manifest = parsed(folder, "recording.json");
   manifest.adapter = null;
   manifest.device = null;
   delete manifest.program.args;
-  manifest.streams[0].copies = [{ method: "clearBuffer", args: [{ "@": 5 }, 0, 4] }];
+  manifest.streams = [];
   folder.set("recording.json", json(manifest));
   const { adapter, device, streams } = readRecording(files(folder));
-  assert.deepEqual([adapter, device], [null, null]);
-  assert.deepEqual(streams[0].copies, [{ method: "clearBuffer", args: [{ "@": 5 }, 0, 4] }]);
+  assert.deepEqual([adapter, device, streams], [null, null, []]);
 });
+
+/** A copy of a texture that the whole recording has not. */
+const COPY = {
+  method: "copyBufferToTexture",
+  args: [
+    { buffer: { "@": 5 }, offset: 0, bytesPerRow: 256 },
+    { texture: { "@": 77 }, mipLevel: 0, origin: { x: 0, y: 0, z: 0 }, aspect: "all" },
+    { width: 1, height: 1, depthOrArrayLayers: 1 },
+  ],
+};
+
+Deno.test("copies are read with what they name", () => {
+  const folder = whole();
+  const copies = [{ method: "clearBuffer", args: [{ "@": 5 }, 0, 4] }, COPY];
+  const manifest = parsed(folder, "recording.json");
+  manifest.streams[0].copies = copies;
+  folder.set("recording.json", json(manifest));
+  const texture = { id: 77, kind: "texture", refs: [], body: "{}" };
+  folder.set("objects.json", json([...parsed(folder, "objects.json"), texture]));
+  assert.deepEqual(readRecording(files(folder)).streams[0].copies, copies);
+});
+
+/** The manifest with one copy, of which something is changed. @param {(copy: any) => unknown} change */
+function copied(change) {
+  return (/** @type {any} */ manifest) => {
+    const copy = structuredClone(COPY);
+    change(copy);
+    manifest.streams[0].copies = [copy];
+  };
+}
 
 const OTHER = "replay it with the lockstep that wrote it, or record the program again";
 const NAME = "must be the name of a file in the recording, without folders";
@@ -129,6 +158,22 @@ const COUNT = "must be a whole number from 0 to 9007199254740991";
 
 /** @type {[(manifest: any) => unknown, string][]} */
 const MANIFESTS = [
+  [(manifest) => void (manifest.device = null), `recording.json.device: null, and there are streams; ${ANEW}`],
+  [copied(() => {}), `recording.json.streams[0].copies[0]: no texture 77 in the table; ${ANEW}`],
+  [
+    copied((copy) => copy.args[0].buffer["@"] = 78),
+    `recording.json.streams[0].copies[0]: no buffer 78 in the table; ${ANEW}`,
+  ],
+  [copied((copy) => copy.args.pop()), `recording.json.streams[0].copies[0].args: must be a list of 3; ${ANEW}`],
+  [
+    copied((copy) => copy.args[1].aspect = "color"),
+    `recording.json.streams[0].copies[0].args[1].aspect: must be a GPUTextureAspect; ${ANEW}`,
+  ],
+  [copied((copy) => copy.args[0].offset = -1), `recording.json.streams[0].copies[0].args[0].offset: ${COUNT}; ${ANEW}`],
+  [
+    copied((copy) => copy.args[0].stride = 4),
+    "recording.json.streams[0].copies[0].args[0].stride: no such member; leave it out",
+  ],
   [() => [], `recording.json: must be an object; ${ANEW}`],
   [(manifest) => (manifest.recording = 2, manifest), `recording.json.recording: must be 1; ${OTHER}`],
   [(manifest) => (manifest.wire = 3, manifest), `recording.json.wire: must be 4; ${OTHER}`],
@@ -273,9 +318,30 @@ Deno.test("refused: archives that are broken or hold more than plain files", asy
   await archiveRefused(link, "recording/recording.json: not a plain file");
   await archiveRefused(archive(whole(), "../"), "../recording.json: leads out of the archive");
   await archiveRefused(archive(whole(), "/"), "/recording.json: leads out of the archive");
+  const elsewhere = archive(
+    new Map([["a/recording.json", new Uint8Array(0)], ["b/objects.json", new Uint8Array(0)]]),
+    "",
+  );
+  await archiveRefused(elsewhere, "b/objects.json: in another folder than the files before it");
   const twice = whole();
-  twice.set("x/recording.json", new Uint8Array(0));
+  twice.set("./recording.json", new Uint8Array(0));
   await archiveRefused(archive(twice, ""), "two files recording.json");
+});
+
+Deno.test("refused: files that hold more than a GiB, alone or together", async () => {
+  const most = 1073741824;
+  await inFolder(whole(), (path) => {
+    // Sparse.
+    Deno.truncateSync(`${path}/00000.read`, most);
+    const together = `with it the recording's files hold more than ${most} bytes, the most that fits`;
+    assert.equal(refusal(() => readRecording(recordingFiles(path))), `${path}/00000.read: ${together}; ${ANEW}`);
+    Deno.truncateSync(`${path}/recording.json`, most);
+    const alone = "more than 134217728 bytes, the most that fits";
+    assert.equal(refusal(() => readRecording(recordingFiles(path))), `${path}/recording.json: ${alone}; ${ANEW}`);
+    Deno.truncateSync(`${path}/00000.read`, most + 1);
+    const archive = `${path}/00000.read: more than ${most} bytes, the most that fits; ${ANEW}`;
+    assert.equal(refusal(() => recordingFiles(`${path}/00000.read`)), archive);
+  });
 });
 
 Deno.test("refused: a device in place of an archive", () => {

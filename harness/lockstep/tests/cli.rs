@@ -262,6 +262,56 @@ fn a_finding_about_a_reader_that_was_not_asked_is_not_called_gone() {
     }
 }
 
+/// What is tried by hand goes with the objects and grants of the case that it was changed from.
+#[test]
+fn a_stream_alone_takes_another_cases_objects() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (case, stream) = (folder.path().join("case.json"), folder.path().join("stream.wire"));
+    let table = r#"[{"id":5,"kind":"buffer","body":"{\"size\":4,\"usage\":8}"}]"#;
+    let text_of = format!(
+        r#"{{"format":1,"case":{{"stream":{{"objects":{table},"id_map":[[7,5]],"blob":"","max_workgroups":0,"window":0}}}}}}"#
+    );
+    std::fs::write(&case, text_of).expect("written");
+    // WriteBuffer #7 of 8 bytes, four past its end.
+    let words = [wire::Op::WriteBuffer as u32, 7, 0, 0, 0, 8];
+    std::fs::write(&stream, wire::encode_blob(&words, &[0; 8])).expect("written");
+    let alone = lockstep().arg("repro").arg(&stream).output().expect("it runs");
+    assert_eq!(alone.status.code(), Some(2), "{}", text(&alone.stderr));
+    let due = "stream.wire: a stream alone; name by --like the case whose objects and grants go with it\n";
+    assert!(text(&alone.stderr).ends_with(due), "{}", text(&alone.stderr));
+    let like = lockstep().arg("repro").arg(&stream).arg("--like").arg(&case).output();
+    let like = like.expect("it runs");
+    let stdout = text(&like.stdout);
+    for due in [
+        "the guest's ids and the objects that they are granted as:\n  #7=5\n",
+        "ranges       out-of-range WriteBuffer at command 0",
+        "\nno difference\n",
+    ] {
+        assert!(stdout.contains(due), "{due} in {stdout}");
+    }
+    assert_eq!(like.status.code(), Some(0), "{stdout}");
+}
+
+/// What the others agree on says nothing about the finding of a reader that is not there.
+#[test]
+fn the_finding_of_a_reader_that_is_not_there_is_not_filed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("case.json");
+    let stream = r#"{"stream":{"objects":[],"id_map":[],"blob":"","max_workgroups":0,"window":0}}"#;
+    let signature = "header: native vs mine: bad-length vs accept";
+    let file = format!(r#"{{"format":1,"signature":"{signature}","case":{stream}}}"#);
+    std::fs::write(&path, file).expect("written");
+    let mut add = lockstep();
+    let output = add.args(["corpus", "add", "--shows", "it"]).arg(&path).output();
+    let output = output.expect("it runs");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("case.json: not filed: ") && said.contains("`mine` that is named there was not asked"),
+        "{said}"
+    );
+}
+
 /// A repository folder in which nothing was brought, and no way to bring it.
 #[test]
 fn without_deno_and_without_vulkan_the_rest_runs_and_says_so() {

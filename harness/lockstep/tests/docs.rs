@@ -65,7 +65,17 @@ const COMMANDS: &[(&str, &str, i32)] = &[
     ("inspect stream.txt --to-blob stream.wire", "=", 0),
     ("inspect STREAM", "=", 0),
     ("inspect TEXT --to-blob STREAM", "=", 0),
-    ("corpus add reports/out/findings/NAME.min.json", "=", 0),
+    (
+        "repro stream.wire --like reports/out/findings/NAME.json",
+        "repro stream.wire --like reports/out/findings/NAME.json --reader 'exec:python3 faulty.py'",
+        1,
+    ),
+    // The fault is mended.
+    (
+        "corpus add reports/out/findings/NAME.min.json",
+        "corpus add reports/out/findings/NAME.min.json --reader 'exec:python3 reference/examples/reader.py'",
+        0,
+    ),
     ("corpus check", "corpus check corpus/layouts", 0),
     ("shaders path/to/shaders", "=", 0),
     ("shaders src/shaders", "=", 0),

@@ -542,6 +542,10 @@ fn what_cannot_be_minimised_is_said_in_one_line() {
             &[plain.as_str(), "--signature", other],
             "the case does not show `slots: native vs slot-model",
         ),
+        (
+            &[plain.as_str(), "--signature", "slots: native vs mine: other slots"],
+            "`mine` that is named there was not asked; a reader is added by --reader 'exec:COMMAND'",
+        ),
         (&[plain.as_str(), "--limit", "soon"], "invalid value 'soon'"),
     ] {
         let (status, lines) = lockstep(arguments);
@@ -591,6 +595,14 @@ fn the_smallest_case_is_written_beside_the_file_and_is_gone_on_from() {
     assert_eq!(
         (status, read_case(&to).expect("a case")),
         (Some(0), smallest),
+        "{lines:?}"
+    );
+    // Where it cannot be written, nothing is searched for.
+    let below = path.join("below.json").display().to_string();
+    let (status, lines) = lockstep(&[&from, "--out", &below]);
+    let due = format!("lockstep: cannot write {below}: ");
+    assert!(
+        status == Some(2) && lines.len() == 1 && lines[0].starts_with(&due),
         "{lines:?}"
     );
     // A file of another finding is not written over.

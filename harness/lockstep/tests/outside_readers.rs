@@ -373,6 +373,23 @@ fn repro_takes_a_reader_too() {
     assert_eq!(status, Some(0), "{said}");
 }
 
+/// A MiB on standard error, of which the last 64 KiB are shown, once.
+#[test]
+fn of_a_reader_that_fails_the_end_of_its_standard_error_is_shown() {
+    let script = "import sys; sys.stderr.write('x' * 1048576 + 'the end')";
+    let reader = format!("exec:{} -c \"{script}\"", python());
+    let output = lockstep(&["repro", "--generated", "streams:1:3", "--reader", &reader], b"");
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert_eq!(said.matches("wrote to standard error:\n").count(), 1, "{said}");
+    assert_eq!(
+        said.matches('x').count(),
+        (64 << 10) - "the end".len() + reader.matches('x').count(),
+        "{said}"
+    );
+    assert!(said.contains("xthe end\n"), "{said}");
+}
+
 #[test]
 fn a_command_that_cannot_be_started_is_bad_use() {
     let out = folder();

@@ -201,9 +201,25 @@ fn a_program_keeps_its_output_its_status_and_its_packages() {
         "{}",
         said(&output)
     );
-    // It made no device.
-    let recording = Recording::open(&folder.path().join("bare.recording")).expect("a recording");
-    assert_eq!((recording.manifest.device, recording.streams.len()), (None, 0));
+    let line = "bare.js failed with exit status: 7; nothing was recorded\n";
+    assert!(text(&output.stderr).ends_with(line), "{}", said(&output));
+}
+
+#[test]
+fn a_program_without_webgpu_leaves_no_recording_and_the_old_one() {
+    let folder = copied();
+    fs::write(folder.path().join("particles.js"), "console.log('no GPU');\n").expect("written");
+    let output = lockstep(folder.path(), &["record", "particles.js"]);
+    assert_eq!(
+        (text(&output.stdout), output.status.code()),
+        ("no GPU\n".into(), Some(0)),
+        "{}",
+        said(&output)
+    );
+    let line = "lockstep: particles.js asked for no WebGPU device; nothing was recorded\n";
+    assert!(text(&output.stderr).ends_with(line), "{}", said(&output));
+    Recording::open(&folder.path().join("particles.recording")).expect("as it was");
+    assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 2);
 }
 
 #[test]
@@ -348,10 +364,43 @@ fn a_range_past_a_buffer_is_found_and_goes_no_further() {
         found.signature,
         "recorded: reader native refuses what a program did: ranges out-of-range CopyBufferToBuffer"
     );
+    let shown = found.evidence.as_ref().expect("its stream and the answers");
+    assert!(shown.text.contains("CopyBufferToBuffer"), "{}", shown.text);
+    assert_eq!(shown.readers, ["native", "replay-js"]);
     let row = &results.recordings[0];
     assert_eq!((row.refused, engine(row, "wgpu:vulkan").compared), (1, 0));
     let again = lockstep(folder.path(), &["repro", &found.file]);
     assert!(said(&again).contains("CopyBufferToBuffer"), "{}", said(&again));
+}
+
+/// A reader that knows another version of the format parts over each stream; the smallest that shows it is an empty one.
+#[test]
+fn what_a_stream_shows_alone_is_minimised_and_shown() {
+    let folder = copied();
+    let example = fs::read_to_string(root().join("reference/examples/reader.py")).expect("the example");
+    let faulty = example.replace("version == 4", "version == 5");
+    assert_ne!(faulty, example);
+    fs::write(folder.path().join("faulty.py"), faulty).expect("written");
+    let reader = "exec:python3 faulty.py";
+    let (output, results) = replayed(folder.path(), &["--gpu", "wgpu:noop", "--reader", reader]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let [found] = &results.findings[..] else {
+        panic!("{:#?}", results.findings)
+    };
+    assert_eq!(found.signature, "header: native vs reader.py: accept vs bad-version");
+    assert!(
+        found.summary.ends_with("; minimised to 0 commands, 0 objects"),
+        "{}",
+        found.summary
+    );
+    assert!(
+        found.repro.ends_with(&format!(" --reader '{reader}'")),
+        "{}",
+        found.repro
+    );
+    let shown = found.evidence.as_ref().expect("its stream and the answers");
+    assert_eq!(shown.readers, ["native", "replay-js", "reader.py"]);
+    assert_eq!(shown.answers[0].says, ["accept", "accept", "bad-version"]);
 }
 
 /// A copy of a recording in a folder of its own.
@@ -520,6 +569,11 @@ fn what_is_no_recording_is_refused_in_one_line() {
     let whole = fs::read(folder.path().join("whole.tar")).expect("there");
     fs::write(folder.path().join("cut.tar"), &whole[..whole.len() / 2]).expect("written");
     says("cut.tar", "cut.tar: no archive of a recording; ");
+    // Sparse: a GiB that nothing is read of.
+    let blob = fs::OpenOptions::new().write(true).open(recording.join("00003.wire"));
+    blob.and_then(|blob| blob.set_len(1 << 30)).expect("longer");
+    let most = "with it the recording's files hold more than 1073741824 bytes, the most that fits";
+    says("particles.recording", most);
     #[cfg(unix)]
     {
         fs::remove_file(recording.join("00003.wire")).expect("removed");

@@ -8,15 +8,14 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-use super::run::readers;
+use super::asked::{self, Given};
 use super::{BAD, CLEAN, FOUND};
 use crate::case::{Case, CaseFile, Expect};
 use crate::corpus::{Judge, files, recordings};
 use crate::coverage::Tally;
 use crate::findings::{read_case, write_case};
-use crate::gpu::engine;
 use crate::input;
-use crate::minimize::{Jury, Limits, minimize};
+use crate::minimize::{Limits, minimize};
 use crate::oracles::fuzz::{TARGETS, Target};
 use crate::readers::ask;
 use crate::readers::native::Native;
@@ -71,6 +70,8 @@ enum Action {
         /// The fuzz target that the bytes are of, instead of a case file
         #[arg(long, value_name = "NAME", value_parser = target)]
         target: Option<Target>,
+        #[command(flatten)]
+        given: Given,
     },
     /// Write case files anew, as `check` asks for: streams as text beside their blobs
     Format {
@@ -103,6 +104,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
             shows,
             source,
             target,
+            given,
         } => {
             let mut case = match target {
                 Some(target) => crash(*target, file)?,
@@ -110,7 +112,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
             };
             case.shows = shows.clone().or(case.shows);
             case.source = source.clone().or(case.source);
-            add(case, file, out)
+            add(case, file, given, out)
         }
         Action::Format { paths } => format(paths),
         Action::Stats { all } => stats(*all, out),
@@ -207,7 +209,7 @@ fn crash(target: Target, path: &Path) -> anyhow::Result<CaseFile> {
 /// So long at most a case is minimised before it is filed.
 const MINIMIZING: Duration = Duration::from_secs(10);
 
-fn add(file: CaseFile, from: &Path, out: &mut dyn Write) -> anyhow::Result<u8> {
+fn add(file: CaseFile, from: &Path, given: &Given, out: &mut dyn Write) -> anyhow::Result<u8> {
     let shows = file.shows.as_deref().unwrap_or_default();
     anyhow::ensure!(
         !shows.is_empty(),
@@ -216,7 +218,10 @@ fn add(file: CaseFile, from: &Path, out: &mut dyn Write) -> anyhow::Result<u8> {
     );
     let mut judge = judge();
     // An expectation is of the case as it stands.
-    let smaller = if file.expect.is_none() { smaller(&file) } else { None };
+    let smaller = match file.expect {
+        None => smaller(&file, from, given)?,
+        Some(_) => None,
+    };
     let Some(smaller) = smaller else {
         let to = judge.add(file, from, &folder())?;
         writeln!(out, "{}", to.display())?;
@@ -234,25 +239,33 @@ fn add(file: CaseFile, from: &Path, out: &mut dyn Write) -> anyhow::Result<u8> {
 }
 
 /// The smallest case that shows the same finding, where it shows one.
-fn smaller(file: &CaseFile) -> Option<CaseFile> {
-    let mut cast = readers(&setup::look());
-    cast.engines = engine::available().into_iter().map(|engine| engine.id).collect();
-    let mut jury = Jury::of(&cast);
+///
+/// # Errors
+///
+/// Somebody whom the file's finding names is not there, so that what the others agree on says nothing about it.
+fn smaller(file: &CaseFile, from: &Path, given: &Given) -> anyhow::Result<Option<CaseFile>> {
+    let mut jury = given.jury(&setup::look(), &given.outside()?, &file.case, None);
+    let own = file.signature.as_deref();
+    if let Some((signature, who)) = own.and_then(|own| Some((own, jury.lacks(own)?))) {
+        anyhow::bail!("{}: not filed: {}", from.display(), asked::not_asked(signature, who));
+    }
     let shown = jury.all(&file.case);
     let own = file.signature.clone().filter(|signature| shown.contains(signature));
-    let signature = own.or_else(|| shown.into_iter().next())?;
+    let Some(signature) = own.or_else(|| shown.into_iter().next()) else {
+        return Ok(None);
+    };
     let limits = Limits {
         limit: MINIMIZING,
         stop: &AtomicBool::new(false),
     };
     let mut judge = |cases: &[Case]| jury.signatures(cases, &signature);
-    let smallest = minimize(&file.case, &signature, &mut judge, &limits, &mut |_| {})?;
-    Some(CaseFile {
+    let smallest = minimize(&file.case, &signature, &mut judge, &limits, &mut |_| {});
+    Ok(smallest.map(|smallest| CaseFile {
         signature: Some(signature),
         origin: None,
         case: smallest.case,
         ..file.clone()
-    })
+    }))
 }
 
 fn stats(all: bool, out: &mut dyn Write) -> anyhow::Result<u8> {

@@ -33,7 +33,7 @@ fn evidence(file: &Path, subject: Subject<'_>, readers: &mut Vec<Box<dyn StreamR
     let mut evidence = match file.case {
         Case::Stream(case) => of_stream(&case, readers),
         Case::Layout(case) => Evidence {
-            text: show_layout(&case, subject, file.signature.as_deref()).text,
+            text: show_layout(&case, subject).text,
             ..Evidence::default()
         },
         Case::Bind(case) => Evidence {

@@ -2,15 +2,15 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::run::{duration, maker, put_in_place, readers};
+use super::asked::{self, Given};
+use super::run::duration;
 use super::{CLEAN, stop_on_signals};
 use crate::case::{Case, CaseFile};
 use crate::findings::{read_case, write_case};
-use crate::gpu::engine;
-use crate::minimize::{End, Jury, Limits, minimize, size};
-use crate::readers::outside::{Outside, Readers};
+use crate::minimize::{End, Limits, minimize, size};
 use crate::say;
 use crate::setup;
 
@@ -37,28 +37,18 @@ pub struct Args {
     #[arg(long, value_name = "TEXT")]
     signature: Option<String>,
     #[command(flatten)]
-    readers: Readers,
-    /// The subject, as exec:COMMAND, in the place of `wire` and `mslmap`, as `run` takes it
-    #[arg(long, value_name = "exec:COMMAND", value_parser = Outside::parse)]
-    subject: Option<Outside>,
+    given: Given,
 }
 
 /// Minimises a case.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     let (file, from) = (read_case(&args.file)?, args.file.display());
-    let outside = args.readers.introduce()?;
-    let parts = setup::look();
-    let mut cast = readers(&parts);
-    cast.references.extend(outside.into_iter().map(maker));
-    if let Some(subject) = &args.subject {
-        put_in_place(subject, &mut cast);
-    }
+    let outside = args.given.outside()?;
     let named = args.signature.clone().or(file.signature.clone());
-    let of_engines = |signature: &String| signature.starts_with("gpu:") || signature.starts_with("strict:");
-    if matches!(file.case, Case::Stream(_)) && named.as_ref().is_none_or(of_engines) {
-        cast.engines = engine::available().into_iter().map(|engine| engine.id).collect();
+    let mut jury = args.given.jury(&setup::look(), &outside, &file.case, named.as_deref());
+    if let Some((signature, who)) = named.as_deref().and_then(|named| Some((named, jury.lacks(named)?))) {
+        anyhow::bail!("{from}: {}", asked::not_asked(signature, who));
     }
-    let mut jury = Jury::of(&cast);
     let Some(signature) = named.or_else(|| jury.all(&file.case).into_iter().next()) else {
         anyhow::bail!("{from}: the case shows no finding, so that there is nothing to keep");
     };
@@ -78,14 +68,17 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
         ..file.clone()
     };
     let mut written = Ok(());
-    let mut keep = |case: &Case| written = write_case(&to, &smaller(case));
+    let mut keep = |case: &Case| {
+        written = write_case(&to, &smaller(case));
+        if written.is_err() {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
     let mut judge = |cases: &[Case]| jury.signatures(cases, &signature);
     let Some(minimized) = minimize(&start, &signature, &mut judge, &limits, &mut keep) else {
         anyhow::bail!("{from}: the case does not show `{signature}` here; `cargo lockstep repro` says what it shows");
     };
     written?;
-    // Also one that is as small as it gets.
-    write_case(&to, &smaller(&minimized.case))?;
     match minimized.end {
         End::Smallest => {}
         End::Limit => say::line(format_args!(

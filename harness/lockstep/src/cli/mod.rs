@@ -1,5 +1,6 @@
 //! The command line. Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.
 
+mod asked;
 pub mod bench;
 pub mod corpus;
 pub mod doctor;

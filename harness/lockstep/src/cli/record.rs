@@ -24,6 +24,7 @@ const EXAMPLES: &str = "Examples:
 The program is a module for deno; it runs unmodified, with all permissions, and to its end or Ctrl-C. Its own output is passed on; what lockstep says
 goes to standard error. docs/recording.md says more.
 
+A program that gets no WebGPU device leaves no recording.
 Exit status: the program's own; 2 bad use, bad input or a missing part.";
 
 /// `lockstep record`'s arguments.
@@ -74,6 +75,12 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
             "{}; nothing was recorded",
             failed.unwrap_or_else(|| format!("{} ended", program.display()))
         );
+    }
+    // One that cannot be read is kept all the same; it is said below.
+    if Recording::open(&new).is_ok_and(|recording| recording.manifest.device.is_none()) {
+        let why = failed.unwrap_or_else(|| format!("{} asked for no WebGPU device", program.display()));
+        say::error(format_args!("{why}; nothing was recorded"));
+        return Ok(code(status));
     }
     place(beside, &out)?;
     let recording = Recording::open(&out)?;

@@ -3,24 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::campaign::epoch_seconds;
+use crate::campaign::{Cast, epoch_seconds};
 use crate::findings::{Finding, Findings};
-use crate::gpu::engine::EngineId;
+use crate::gpu::engine::{self, EngineId};
 use crate::oracles::{Outcome, Verdict};
 use crate::readers::StreamReader;
 use crate::recording::Recording;
 use crate::recording::replay::{self, Found};
 use crate::report::figures::{count as count_of, plain};
-use crate::report::results::{Comparison, Coverage, FindingRow, Lane, Msl, NotRun, RESULTS_FORMAT, Results, Shards};
+use crate::report::results::{Comparison, Coverage, FindingRow, Lane, Msl, RESULTS_FORMAT, Results, Shards};
 use crate::say;
-
-/// What replays.
-pub(super) struct Cast {
-    /// The first is the subject.
-    pub(super) readers: Vec<Box<dyn StreamReader>>,
-    pub(super) engines: Vec<EngineId>,
-    pub(super) not_run: Vec<NotRun>,
-}
 
 /// The recordings in these folders.
 ///
@@ -32,9 +24,13 @@ pub(super) fn open(folders: &[PathBuf]) -> anyhow::Result<Vec<Recording>> {
 }
 
 /// Replays them one after the other.
-pub(super) fn replay(recordings: &[Recording], mut cast: Cast, out: &Path, quiet: bool) -> Results {
+pub(super) fn replay(recordings: &[Recording], cast: &Cast, out: &Path, quiet: bool) -> Results {
     let started = Instant::now();
-    let subject = cast.readers.first().map_or("nobody", |reader| reader.name()).to_owned();
+    let mut readers: Vec<Box<dyn StreamReader>> = vec![(cast.subject)()];
+    readers.extend(cast.references.iter().map(|reference| reference()));
+    let engines = engine::available().into_iter();
+    let engines: Vec<EngineId> = engines.filter(|engine| cast.engines.contains(&engine.id)).collect();
+    let subject = readers[0].name().to_owned();
     let mut results = empty(&command(recordings));
     let mut comparisons = Vec::new();
     let mut findings = Findings::new(out.join("findings"), started);
@@ -47,7 +43,7 @@ pub(super) fn replay(recordings: &[Recording], mut cast: Cast, out: &Path, quiet
             say::line(plain(&format!("{folder}: {streams} of {}", recording.program())));
         }
         let mut compared = |outcome: &Outcome, reference: &str| count(&mut comparisons, outcome, &subject, reference);
-        let replayed = replay::replay(recording, &mut cast.readers, &cast.engines, &mut compared);
+        let replayed = replay::replay(recording, &mut readers, &engines, &mut compared);
         let again = command(std::slice::from_ref(recording));
         for found in replayed.found {
             keep(found, recording, &again, started, &mut findings, &mut rows);
@@ -68,7 +64,7 @@ pub(super) fn replay(recordings: &[Recording], mut cast: Cast, out: &Path, quiet
     whole.for_each(|row| row.repro.clone_from(&all));
     results.findings.extend(rows);
     results.repeated_findings = results.findings.iter().map(|row| row.seen - 1).sum();
-    results.not_run = cast.not_run;
+    results.not_run.clone_from(&cast.not_run);
     results
 }
 

@@ -4,24 +4,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
+
+use super::asked::{self, Given};
 use super::pictures::{self, Held};
 use super::tables;
 use super::{CLEAN, FOUND};
 use crate::bind::{self, Bound};
 use crate::case::{BindCase, Case, CaseFile, LayoutCase, Object, Origin, Stage, StreamCase};
-use crate::findings::read_case;
+use crate::findings::{MAX_CASE_FILE, read_case};
 use crate::generators;
 use crate::gpu::{Outcome, engine};
+use crate::input;
 use crate::ledger::{Hits, Line};
 use crate::oracles::bind::Place;
 use crate::oracles::gpu::{Asked, Cell, Judged};
 use crate::oracles::strict::{self, Said};
-use crate::oracles::{self, Found, msl, streams};
+use crate::oracles::{self, msl, streams};
 use crate::readers::answer::{Refused, StreamAnswer};
 use crate::readers::ask::{self, CaseAnswers};
 use crate::readers::layouts::{LayoutReader, Refusal, StageSlots, Words};
 use crate::readers::native::{self, Native};
-use crate::readers::outside::{Outside, Readers};
+use crate::readers::outside::Outside;
 use crate::readers::slot_model::SlotModel;
 use crate::readers::slot_upstream::{self, SlotUpstream};
 use crate::readers::{CallsQuery, StreamReader, replay_js};
@@ -34,6 +38,7 @@ use crate::text::disassemble;
 const HELP: &str = "Examples:
   cargo lockstep repro reports/out/findings/NAME.json
   cargo lockstep repro particles.recording/00002.wire
+  cargo lockstep repro stream.wire --like reports/out/findings/NAME.json
   cargo lockstep repro --generated replays:7:12
   cargo lockstep repro case.json --json | jq .findings
 
@@ -44,9 +49,12 @@ round, as a reducer wants it: 0 the case still shows its finding, 1 it does not.
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// A case file, such as a finding's, or a stream in a recording's folder
+    /// A case file, such as a finding's; a stream in a recording's folder; with --like any stream
     #[arg(required_unless_present = "generated", value_name = "FILE")]
     file: Option<PathBuf>,
+    /// The case whose objects, grants and finding go with a stream that is changed by hand
+    #[arg(long, value_name = "CASE", conflicts_with = "generated")]
+    like: Option<PathBuf>,
     /// Instead of a file: the case that a campaign made, as LANE:SEED:INDEX, such as replays:7:12. The lanes are streams,
     /// raw, replays, layouts, shaders, edges and binds
     #[arg(long, value_name = "LANE:SEED:INDEX", value_parser = origin, conflicts_with = "file")]
@@ -58,10 +66,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "quiet")]
     json: bool,
     #[command(flatten)]
-    readers: Readers,
-    /// The subject, as exec:COMMAND, in the place of `wire` and `mslmap`, as `run` takes it
-    #[arg(long, value_name = "exec:COMMAND", value_parser = Outside::parse)]
-    subject: Option<Outside>,
+    given: Given,
 }
 
 /// Who is asked first: `wire` and `mslmap`, or a program in their place.
@@ -113,77 +118,58 @@ fn origin(text: &str) -> Result<Origin, String> {
     }
 }
 
-/// What a case shows when it is run again.
+/// What a case looks like when it is run again. What is a finding the jury says.
 #[derive(Default)]
 pub(super) struct Shown {
     pub(super) text: String,
-    /// Signatures of the differences; without one the case shows nothing.
-    signatures: Vec<String>,
     /// Whether a line of the ledger applied.
     in_ledger: bool,
     /// The readers and engines that took part.
     asked: Vec<String>,
-    /// Whether readers part over the stream, from which follows what engines show.
-    follows: bool,
-}
-
-impl Shown {
-    fn json(&self, shows: Option<&str>) -> serde_json::Value {
-        serde_json::json!({
-            "shows": shows,
-            "findings": self.signatures,
-            "asked": self.asked,
-            "text": self.text,
-        })
-    }
-
-    fn found(&mut self, found: Vec<Found>) {
-        self.signatures.extend(found.into_iter().map(|found| found.signature));
-    }
-
-    /// Whether the finding of this signature could have shown: whoever parted from the native reader took part.
-    fn could_show(&self, signature: &str) -> bool {
-        let names = |name: &String| {
-            ["vs ", "on ", "reader ", "strict: "]
-                .iter()
-                .any(|role| signature.contains(&format!("{role}{name}")))
-        };
-        signature.starts_with("msl: ") || self.asked.iter().any(names)
-    }
 }
 
 /// Runs the case again and shows it.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let file = load(args)?;
-    let outside = args.readers.introduce()?;
+    let outside = args.given.outside()?;
     let parts = setup::look();
-    let subject = Subject(args.subject.as_ref());
-    let shown = match &file.case {
-        Case::Stream(case) => {
-            let pictures = (!args.quiet).then(|| picture_place(args, &parts)).transpose()?;
-            show_stream(case, subject, (&parts, &outside), pictures)
-        }
-        Case::Layout(case) => show_layout(case, subject, file.signature.as_deref()),
-        Case::Bind(case) => show_bind(case),
-    };
+    let kept_for = file.signature.as_deref();
     if args.quiet {
-        let still = match &file.signature {
-            Some(signature) => shown.signatures.contains(signature),
-            None => !shown.signatures.is_empty(),
+        let mut jury = args.given.jury(&parts, &outside, &file.case, kept_for);
+        let still = match kept_for {
+            Some(signature) => jury.shows(&file.case, signature),
+            None => !jury.all(&file.case).is_empty(),
         };
         return Ok(if still { 0 } else { 1 });
     }
+    let subject = Subject(args.given.subject.as_ref());
+    let shown = match &file.case {
+        Case::Stream(case) => show_stream(case, subject, (&parts, &outside), picture_place(args, &parts)?),
+        Case::Layout(case) => show_layout(case, subject),
+        Case::Bind(case) => show_bind(case),
+    };
+    let mut jury = args.given.jury(&parts, &outside, &file.case, None);
+    let mut findings = jury.all(&file.case);
+    // A shader that is none is its writer's fault, unless the case is kept for that.
+    findings.retain(|signature| signature != msl::NO_SHADER || kept_for == Some(msl::NO_SHADER));
     let text = match args.json {
-        true => format!("{:#}\n", shown.json(file.shows.as_deref())),
-        false => say::printable(&page(file.shows.as_deref(), &shown)).into_owned(),
+        true => format!("{:#}\n", json(&file, &shown, &findings)),
+        false => say::printable(&page(file.shows.as_deref(), &shown, &findings)).into_owned(),
     };
     say::out(text.as_bytes())?;
-    if let Some(signature) = file.signature.filter(|signature| !shown.could_show(signature)) {
-        anyhow::bail!(
-            "the case was kept for `{signature}`, and who is named there was not asked; add --reader 'exec:COMMAND'"
-        );
+    if let Some((signature, who)) = kept_for.and_then(|kept_for| Some((kept_for, jury.lacks(kept_for)?))) {
+        anyhow::bail!("{}", asked::not_asked(signature, who));
     }
-    Ok(if shown.signatures.is_empty() { CLEAN } else { FOUND })
+    Ok(if findings.is_empty() { CLEAN } else { FOUND })
+}
+
+fn json(file: &CaseFile, shown: &Shown, findings: &BTreeSet<String>) -> serde_json::Value {
+    serde_json::json!({
+        "shows": file.shows,
+        "findings": findings,
+        "asked": shown.asked,
+        "text": shown.text,
+    })
 }
 
 /// The folder and the beginning of the names of a case's pictures: they stand beside its file, or in the reports' folder.
@@ -209,13 +195,13 @@ fn picture_place(args: &Args, parts: &setup::Parts) -> anyhow::Result<(PathBuf, 
 }
 
 /// All that is shown.
-fn page(shows: Option<&str>, shown: &Shown) -> String {
+fn page(shows: Option<&str>, shown: &Shown, findings: &BTreeSet<String>) -> String {
     let kept_for = shows.map_or(String::new(), |shows| format!("kept for: {}\n\n", say::one_line(shows)));
     let mut page = kept_for + &shown.text;
-    for signature in &shown.signatures {
+    for signature in findings {
         let _ = writeln!(page, "finding: {}", say::one_line(signature));
     }
-    if shown.signatures.is_empty() {
+    if findings.is_empty() {
         page += match shown.in_ledger {
             true => "no difference that the ledger does not explain\n",
             false => "no difference\n",
@@ -227,7 +213,14 @@ fn page(shows: Option<&str>, shown: &Shown) -> String {
 fn load(args: &Args) -> anyhow::Result<CaseFile> {
     let Some(origin) = &args.generated else {
         let file = args.file.as_deref().unwrap_or(Path::new(""));
+        if let Some(like) = &args.like {
+            return with_stream(read_case(like)?, like, file);
+        }
         return match recording::case_of(file) {
+            None if file.extension().is_some_and(|end| end == "wire") => anyhow::bail!(
+                "{}: a stream alone; name by --like the case whose objects and grants go with it",
+                file.display()
+            ),
             None => read_case(file),
             Some(case) => Ok(CaseFile {
                 shows: Some("a stream of a recording".into()),
@@ -248,6 +241,23 @@ fn load(args: &Args) -> anyhow::Result<CaseFile> {
         shows: Some(shows),
         origin: Some(origin.clone()),
         ..CaseFile::of(made.case)
+    })
+}
+
+/// A case with another stream.
+fn with_stream(like: CaseFile, name: &Path, stream: &Path) -> anyhow::Result<CaseFile> {
+    let Case::Stream(case) = like.case else {
+        anyhow::bail!("{}: --like takes the case of a stream", name.display());
+    };
+    let blob = input::bytes(stream, MAX_CASE_FILE).with_context(|| format!("{}: cannot read it", stream.display()))?;
+    Ok(CaseFile {
+        shows: Some(format!(
+            "the stream {} with all else of {}",
+            stream.display(),
+            name.display()
+        )),
+        signature: like.signature,
+        ..CaseFile::of(Case::Stream(StreamCase { blob, ..case }))
     })
 }
 
@@ -288,7 +298,7 @@ fn show_stream(
     case: &StreamCase,
     subject: Subject<'_>,
     (parts, outside): (&setup::Parts, &[Outside]),
-    pictures: Option<(PathBuf, String)>,
+    pictures: (PathBuf, String),
 ) -> Shown {
     let mut shown = Shown::default();
     let calls = CallsQuery::of(case);
@@ -299,7 +309,6 @@ fn show_stream(
             Ok(answer) => answers.push((reader.name().to_owned(), answer)),
             Err(none) => {
                 let _ = writeln!(shown.text, "{none}");
-                shown.signatures.push(none.signature());
             }
         }
     }
@@ -312,22 +321,16 @@ fn show_stream(
     tables::objects(&case.objects, &mut shown.text);
     show_words(case, stream, &mut shown.text);
     side_by_side(&answers, &mut shown.text);
-    let mut outcomes = Vec::new();
     for (name, answer) in references {
-        outcomes.push((name.as_str(), streams::compare_case(own, answer)));
         show_calls((subject.name(), own), (name, answer), &mut shown.text);
     }
-    let parted = || outcomes.iter().map(|(name, outcomes)| (*name, outcomes.as_slice()));
-    shown.found(oracles::findings(subject.name(), parted()));
-    // What engines do with the words follows from them.
-    shown.follows = parted().any(|(_, outcomes)| oracles::parts_streams(outcomes));
     if let Some(asked) = Asked::new(case, stream) {
         let said = subject.said(&asked, &case.objects);
         if let Some(said) = &said {
             let words = said.refusal.map_or("accept".to_owned(), |strict| strict.to_string());
             let _ = writeln!(shown.text, "strict check: {words}\n");
         }
-        show_engines(case, subject, (&asked, said.as_ref()), pictures, &mut shown);
+        show_engines(case, (&asked, said.as_ref()), &pictures, &mut shown);
     }
     shown
 }
@@ -382,6 +385,7 @@ pub(super) fn show_words(case: &StreamCase, subject: &StreamAnswer, text: &mut S
         count(blob.words.len() as u64, "word", "words"),
         count(blob.data.len() as u64, "byte", "bytes")
     );
+    text.push_str(&granted(&case.id_map));
     let _ = writeln!(text, "   #   word  command");
     let refused =
         |part: &Option<Result<Vec<u32>, Refused>>| part.as_ref().and_then(|part| part.as_ref().err()).copied();
@@ -395,6 +399,22 @@ pub(super) fn show_words(case: &StreamCase, subject: &StreamAnswer, text: &mut S
     let ranges = subject.ranges.and_then(Result::err).and_then(of_command);
     text.push_str(&disassemble(&blob.words, blob.data.len() as u32, word.or(ranges)));
     text.push('\n');
+}
+
+/// Which of the replayer's ids each of the guest's stands for, some to a line.
+fn granted(id_map: &[(u32, u32)]) -> String {
+    const IN_A_LINE: usize = 12;
+    if id_map.iter().all(|(guest, host)| guest == host) {
+        return String::new();
+    }
+    let lines = id_map.chunks(IN_A_LINE).map(|line| {
+        let pairs = line.iter().map(|(guest, host)| format!("#{guest}={host}"));
+        format!("  {}\n", pairs.collect::<Vec<_>>().join(" "))
+    });
+    format!(
+        "the guest's ids and the objects that they are granted as:\n{}",
+        lines.collect::<String>()
+    )
 }
 
 fn side_by_side(answers: &[(String, CaseAnswers)], text: &mut String) {
@@ -462,9 +482,8 @@ fn fingerprint(words: &[u32]) -> u32 {
 
 fn show_engines(
     case: &StreamCase,
-    subject: Subject<'_>,
     (asked, said): (&Asked<'_>, Option<&Said<'_>>),
-    pictures: Option<(PathBuf, String)>,
+    pictures: &(PathBuf, String),
     shown: &mut Shown,
 ) {
     let mut outcomes: Vec<(String, Outcome)> = Vec::new();
@@ -478,20 +497,16 @@ fn show_engines(
         };
         let outcome = engine.replay(&asked.request());
         let ranges = asked.judge(&about, &outcome);
-        show_judged(subject.name(), &about.id, &ranges, shown);
+        show_judged(&about.id, &ranges, shown);
         let judged = said.and_then(|said| strict::judge_with_probe(said, engine.as_mut(), &asked.request(), &outcome));
-        // Where CheckRanges is wrong, the strict check is wrong in the same way.
-        let follows = shown.follows || ranges.signature(subject.name(), &about.id).is_some();
-        show_strictly(&about.id, judged.as_ref(), follows, shown);
+        show_strictly(&about.id, judged.as_ref(), &mut shown.text);
         outcomes.push((about.id, outcome));
     }
-    if let Some((folder, stem)) = pictures {
-        show_pictures(case, asked, &outcomes, &folder, &stem, &mut shown.text);
-    }
+    show_pictures(case, asked, &outcomes, pictures, &mut shown.text);
     shown.text.push('\n');
 }
 
-fn show_judged(subject: &str, id: &str, judged: &Judged, shown: &mut Shown) {
+fn show_judged(id: &str, judged: &Judged, shown: &mut Shown) {
     shown.asked.push(id.to_owned());
     let meaning = match judged.cell {
         Cell::Sound => "sound",
@@ -507,17 +522,13 @@ fn show_judged(subject: &str, id: &str, judged: &Judged, shown: &mut Shown) {
     if !judged.detail.is_empty() {
         let _ = writeln!(shown.text, "    {}", judged.detail.replace('\n', "\n    "));
     }
-    let signature = judged.signature(subject, id).filter(|_| !shown.follows);
-    shown.signatures.extend(signature);
 }
 
 /// Where the strict check and an engine part.
-fn show_strictly(id: &str, judged: Option<&strict::Judged>, follows: bool, shown: &mut Shown) {
-    let found = judged.and_then(|judged| Some((judged, judged.signature(id)?)));
-    if let Some((judged, signature)) = found {
-        let _ = writeln!(shown.text, "{id}: THE STRICT CHECK IS WRONG: {}", judged.what);
-        let _ = writeln!(shown.text, "    {}", judged.detail.replace('\n', "\n    "));
-        shown.signatures.extend((!follows).then_some(signature));
+fn show_strictly(id: &str, judged: Option<&strict::Judged>, text: &mut String) {
+    if let Some(judged) = judged.filter(|judged| judged.signature(id).is_some()) {
+        let _ = writeln!(text, "{id}: THE STRICT CHECK IS WRONG: {}", judged.what);
+        let _ = writeln!(text, "    {}", judged.detail.replace('\n', "\n    "));
     }
 }
 
@@ -525,8 +536,7 @@ fn show_pictures(
     case: &StreamCase,
     asked: &Asked<'_>,
     outcomes: &[(String, Outcome)],
-    folder: &Path,
-    stem: &str,
+    (folder, stem): &(PathBuf, String),
     text: &mut String,
 ) {
     let attachments = asked.color_attachments();
@@ -546,26 +556,19 @@ fn show_pictures(
     }
 }
 
-pub(super) fn show_layout(case: &LayoutCase, subject: Subject<'_>, kept_for: Option<&str>) -> Shown {
+pub(super) fn show_layout(case: &LayoutCase, subject: Subject<'_>) -> Shown {
     let mut shown = Shown::default();
     let own = subject.layouts().answer(case);
     let references: [Box<dyn LayoutReader>; 2] = [Box::new(SlotModel), Box::new(SlotUpstream::locked())];
     let mut answers = vec![(subject.name().to_owned(), own)];
-    let mut parted = Vec::new();
     for mut reference in references {
         let own = reference.answer(case);
         let compared = reference.compare(case, &answers[0].1, &own);
-        parted.push(compared.parted);
         shown.asked.push(reference.name().to_owned());
         show_ledger(reference.name(), &compared.ledger, &mut shown);
         answers.push((reference.name().to_owned(), own));
     }
     tables::entries(&case.groups, &mut shown.text);
-    let names = answers[1..].iter().map(|(name, _)| name.as_str());
-    shown.found(oracles::findings(
-        subject.name(),
-        names.zip(parted.iter().map(Vec::as_slice)),
-    ));
     for (at, stage) in Stage::ALL.into_iter().enumerate() {
         let _ = writeln!(shown.text, "{} stage", stage.name());
         let stages = answers.iter().map(|(name, answer)| (name.as_str(), &answer.stages[at]));
@@ -586,17 +589,13 @@ pub(super) fn show_layout(case: &LayoutCase, subject: Subject<'_>, kept_for: Opt
             let _ = writeln!(shown.text, "refused as it should be, {count}: {reason}");
         }
         for problem in checked.problems {
-            // A shader that is none is its writer's fault, unless the case is kept for that.
-            if problem.signature() == msl::NO_SHADER && kept_for != Some(msl::NO_SHADER) {
-                let _ = writeln!(shown.text, "refused by naga: {}", problem.detail);
-                continue;
-            }
-            let _ = writeln!(shown.text, "entry point {}: {}", problem.entry_point, problem.detail);
-            shown.signatures.push(problem.signature());
+            let _ = match problem.signature() == msl::NO_SHADER {
+                true => writeln!(shown.text, "refused by naga: {}", problem.detail),
+                false => writeln!(shown.text, "entry point {}: {}", problem.entry_point, problem.detail),
+            };
         }
         for problem in msl::apple::find().map_or(Vec::new(), |apple| apple.check(case).1) {
             let _ = writeln!(shown.text, "entry point {}: {}", problem.entry_point, problem.detail);
-            shown.signatures.push(msl::apple::signature(&problem));
         }
     }
     shown
@@ -614,8 +613,6 @@ fn show_ledger(reference: &str, hits: &Hits, shown: &mut Shown) {
 pub(super) fn show_bind(case: &BindCase) -> Shown {
     let mut shown = Shown::default();
     let (compared, played) = oracles::bind::check(case, &mut bind::native::Native::default());
-    let parted = [(slot_upstream::NAME, compared.parted.as_slice())];
-    shown.found(oracles::findings(native::NAME, parted));
     shown.asked.push(slot_upstream::NAME.to_owned());
     show_ledger(slot_upstream::NAME, &compared.ledger, &mut shown);
     let names = [(native::NAME, &played.subject), (slot_upstream::NAME, &played.upstream)];

@@ -236,9 +236,12 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
     if !recordings.is_empty() {
         let cast = recorded_cast(args, &parts, &outside)?;
         say_missing(&cast.not_run);
-        let replayed = recorded::replay(&recordings, cast, &out, quiet);
+        let replayed = recorded::replay(&recordings, &cast, &out, quiet);
         let mut results = Results { commit, ..replayed };
+        let stop = stop_on_signals("lockstep: ending; the report follows. Once more ends at once.");
+        minimise(&mut results, &cast, quiet, &stop);
         name_readers(&mut results, &outside);
+        evidence::gather(&mut results, &parts, Subject(None), &outside);
         return Ok(finish(&results, &out, args).1);
     }
     let mut plan = plan(args, &out);
@@ -272,10 +275,7 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
     let mut results = Results { commit, ..end.results };
     // A campaign that found what it was to run for ended by itself.
     results.interrupted = stop.load(Ordering::Relaxed);
-    if !quiet && !results.findings.is_empty() {
-        say::line("minimising the findings, for half a minute at most");
-    }
-    minimize::findings(&mut results, &cast, MINIMIZING, &stop);
+    minimise(&mut results, &cast, quiet, &stop);
     name_readers(&mut results, &outside);
     name_subject(&mut results, args);
     match power::read(&out.join(power::NAME)) {
@@ -307,6 +307,13 @@ pub(super) fn commit() -> Option<String> {
 
 /// So long at most a campaign's findings are minimised.
 const MINIMIZING: Duration = Duration::from_secs(30);
+
+fn minimise(results: &mut Results, cast: &Cast, quiet: bool, stop: &AtomicBool) {
+    if !quiet && !results.findings.is_empty() {
+        say::line("minimising the findings, for half a minute at most");
+    }
+    minimize::findings(results, cast, MINIMIZING, stop);
+}
 
 fn say_missing(not_run: &[NotRun]) {
     for NotRun { what, why, mend } in not_run {
@@ -387,25 +394,12 @@ pub(super) fn readers(parts: &Parts) -> Cast {
 }
 
 /// Who replays recordings: the same readers and engines.
-fn recorded_cast(args: &Args, parts: &Parts, outside: &[Outside]) -> anyhow::Result<recorded::Cast> {
+fn recorded_cast(args: &Args, parts: &Parts, outside: &[Outside]) -> anyhow::Result<Cast> {
     check_engines(args, &[Lane::Replays])?;
-    let Cast {
-        subject,
-        references,
-        mut not_run,
-        ..
-    } = readers(parts);
-    let references = references.iter().map(|reference| reference());
-    let chosen = engines(args, parts, &mut not_run)?;
-    let available = engine::available().into_iter();
-    Ok(recorded::Cast {
-        readers: std::iter::once(subject())
-            .chain(references)
-            .chain(outside.iter().map(Outside::reader))
-            .collect(),
-        engines: available.filter(|engine| chosen.contains(&engine.id)).collect(),
-        not_run,
-    })
+    let mut cast = readers(parts);
+    cast.references.extend(outside.iter().cloned().map(maker));
+    cast.engines = engines(args, parts, &mut cast.not_run)?;
+    Ok(cast)
 }
 
 pub(super) fn maker(outside: Outside) -> Maker<Box<dyn StreamReader>> {

@@ -58,11 +58,36 @@ impl Jury {
         }
     }
 
+    /// Whom a signature names and who does not take part.
+    pub fn lacks<'a>(&self, signature: &'a str) -> Option<&'a str> {
+        let references = self.references.iter().map(|reference| reference.name());
+        let layouts = self.layout_references.iter().map(|reference| reference.name());
+        let engines = self.engines.iter().map(|(id, _)| id.as_str());
+        let subjects = [
+            self.subject.name(),
+            self.layout_subject.name(),
+            self.bind_subject.name(),
+        ];
+        let all: Vec<&str> = references
+            .chain(layouts)
+            .chain(engines)
+            .chain(subjects)
+            .chain([slot_upstream::NAME])
+            .collect();
+        oracles::named(signature).into_iter().find(|name| !all.contains(name))
+    }
+
     /// Every signature that a case has.
     pub fn all(&mut self, case: &Case) -> BTreeSet<String> {
         self.judge(std::slice::from_ref(case), Sought(None))
             .pop()
             .unwrap_or_default()
+    }
+
+    /// Whether a case has that signature.
+    pub fn shows(&mut self, case: &Case, sought: &str) -> bool {
+        let signatures = self.signatures(std::slice::from_ref(case), sought);
+        signatures.iter().any(|all| all.contains(sought))
     }
 
     /// The signatures of cases, as far as it takes to know which of them have the one that is sought: engines are asked where it is theirs, and

@@ -6,6 +6,7 @@
 //! about at once. Nothing depends on the clock but where a limit ends the work.
 
 mod binds;
+mod bodies;
 mod findings;
 mod jury;
 mod layouts;
@@ -57,8 +58,9 @@ pub struct Minimized {
     pub asked: u64,
 }
 
-/// Makes a case smaller as long as it keeps its signature; `keep` is given each case that does, the next always smaller. `None` where the
-/// case has not that signature in the first place.
+/// Makes a case smaller as long as it keeps its signature; `keep` is given each case that does: the given one, then always a smaller one.
+/// `None` where the case has not that signature in the first place. The limit ends the work at the case that is being asked about; the given
+/// one is asked about in any case.
 pub fn minimize(
     case: &Case,
     signature: &str,
@@ -73,11 +75,13 @@ pub fn minimize(
         stop: limits.stop,
         keep,
         asked: 0,
+        each: Duration::ZERO,
         end: End::Smallest,
     };
     if search.shows(std::slice::from_ref(case)) != [true] {
         return None;
     }
+    (search.keep)(case);
     let case = match case {
         Case::Stream(case) => streams::minimize(case, &mut search),
         Case::Layout(case) => Case::Layout(search.run(case.clone(), layouts::STEPS, |case| Case::Layout(case.clone()))),
@@ -101,6 +105,8 @@ struct Search<'a> {
     stop: &'a AtomicBool,
     keep: &'a mut dyn FnMut(&Case),
     asked: u64,
+    /// What one case took when cases were asked about last.
+    each: Duration,
     end: End,
 }
 
@@ -120,8 +126,10 @@ impl Search<'_> {
     /// Takes one kind of step as often as it goes. After a step the next candidates are tried first: those before them have just failed.
     fn take<T: Clone + PartialEq>(&mut self, current: &mut T, step: Step<T>, case: fn(&T) -> Case) -> bool {
         let (mut at, mut taken) = (0, false);
+        let (until, stop) = (self.until, self.stop);
         loop {
-            let numbered = || step(current).enumerate();
+            // Of a huge case already the candidates that are passed over take their time.
+            let numbered = || step(current).enumerate().take_while(move |_| !is_up(until, stop));
             let candidates = numbered().skip(at).chain(numbered().take(at));
             let candidates = candidates.filter(|(_, next)| next != current);
             let Some((found, next)) = self.first(candidates, case) else {
@@ -146,11 +154,11 @@ impl Search<'_> {
                     batch.push((at, candidate));
                     cases.push(asked);
                 }
-                if batch.len() == BATCH {
+                if batch.len() == BATCH || self.is_late(batch.len()) {
                     break;
                 }
             }
-            if batch.is_empty() || self.is_over() {
+            if self.is_over() || batch.is_empty() {
                 return None;
             }
             let shows = self.shows(&cases);
@@ -162,18 +170,31 @@ impl Search<'_> {
 
     fn shows(&mut self, cases: &[Case]) -> Vec<bool> {
         self.asked += cases.len() as u64;
+        let started = Instant::now();
         let signatures = (self.judge)(cases);
+        self.each = started.elapsed() / cases.len().max(1) as u32;
         signatures.iter().map(|all| all.contains(self.signature)).collect()
     }
 
+    /// Whether one case more than so many would be answered after the limit.
+    fn is_late(&self, cases: usize) -> bool {
+        let due = self.each.saturating_mul(cases as u32 + 1);
+        self.until.is_some_and(|until| Instant::now() + due >= until)
+    }
+
     fn is_over(&mut self) -> bool {
-        if self.stop.load(Ordering::Relaxed) {
-            self.end = End::Stopped;
-        } else if self.until.is_some_and(|until| Instant::now() >= until) {
-            self.end = End::Limit;
+        if is_up(self.until, self.stop) {
+            self.end = match self.stop.load(Ordering::Relaxed) {
+                true => End::Stopped,
+                false => End::Limit,
+            };
         }
         self.end != End::Smallest
     }
+}
+
+fn is_up(until: Option<Instant>, stop: &AtomicBool) -> bool {
+    stop.load(Ordering::Relaxed) || until.is_some_and(|until| Instant::now() >= until)
 }
 
 /// How large a case is, for a person: `3 commands, 2 objects`.

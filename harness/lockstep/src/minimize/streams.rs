@@ -1,10 +1,12 @@
 //! The steps of stream cases. Ids are never renumbered: what remains is what the case had.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
-use wire::{Arg, ArgKind, Blob, Op};
+use wire::{Arg, ArgKind, Blob, Kind, Op};
 
 use super::lower::{numbers, parts, without, words};
-use super::{Candidates, Search, Step};
+use super::{Candidates, Search, Step, bodies};
 use crate::case::{Case, Object, StreamCase, buffer_facts};
 
 /// A stream, taken apart.
@@ -20,6 +22,8 @@ struct Draft {
 const STEPS: &[Step<Draft>] = &[
     drop_commands,
     drop_objects,
+    drop_entries,
+    drop_depth,
     drop_descriptors,
     drop_items,
     drop_grants,
@@ -28,6 +32,7 @@ const STEPS: &[Step<Draft>] = &[
     lower_together,
     lower_buffers,
     lower_grants,
+    simplify_objects,
 ];
 
 pub(super) fn minimize(case: &StreamCase, search: &mut Search<'_>) -> Case {
@@ -207,11 +212,11 @@ fn passes(draft: &Draft) -> impl Iterator<Item = (usize, usize)> {
 fn drop_objects(draft: &Draft) -> Candidates<'_, Draft> {
     let objects = &draft.case.objects;
     Box::new(parts(objects.len()).map(move |part| {
-        let mut gone: Vec<u32> = objects[part.clone()].iter().map(|object| object.id).collect();
+        let mut gone: BTreeSet<u32> = objects[part.clone()].iter().map(|object| object.id).collect();
         let stays = |(at, object): &(usize, &Object)| {
             let stays = !part.contains(at) && !object.refs.iter().any(|id| gone.contains(id));
             if !stays {
-                gone.push(object.id);
+                gone.insert(object.id);
             }
             stays
         };
@@ -222,6 +227,40 @@ fn drop_objects(draft: &Draft) -> Candidates<'_, Draft> {
             .map(|(_, object)| object.clone());
         let left = left.collect();
         draft.with(|next| next.case.objects = left)
+    }))
+}
+
+/// Entries of bind group layouts, with what stands there in their groups.
+fn drop_entries(draft: &Draft) -> Candidates<'_, Draft> {
+    let tables = bodies::without_an_entry(&draft.case.objects);
+    Box::new(tables.map(|objects| draft.with(|next| next.case.objects = objects)))
+}
+
+/// The depth attachments of all passes, with what pipelines and bundles say of them.
+fn drop_depth(draft: &Draft) -> Candidates<'_, Draft> {
+    let without = draft.with(|next| {
+        let begins = next.commands.iter_mut();
+        for command in begins.filter(|command| Op::from_word(command[0]) == Some(Op::BeginRenderPass)) {
+            // Of wire.md's two lists it is the last.
+            if let Some(depth) = shape(command).1.last().filter(|depth| command[depth.at] == 1) {
+                command[depth.at] = 0;
+                command.truncate(depth.at + 1);
+            }
+        }
+        next.case
+            .objects
+            .iter_mut()
+            .for_each(|object| *object = bodies::without_depth(object));
+    });
+    Box::new(std::iter::once(without))
+}
+
+/// What stands in the descriptors of objects, and their references. Buffers have steps of their own.
+fn simplify_objects(draft: &Draft) -> Candidates<'_, Draft> {
+    let objects = draft.case.objects.iter().enumerate();
+    let others = objects.filter(|(_, object)| object.kind != Kind::Buffer);
+    Box::new(others.flat_map(move |(at, object)| {
+        bodies::simpler(object).map(move |simpler| draft.with(|next| next.case.objects[at] = simpler))
     }))
 }
 
@@ -392,8 +431,8 @@ fn lower_buffers(draft: &Draft) -> Candidates<'_, Draft> {
 /// Host ids of objects that there are not.
 fn lower_grants(draft: &Draft) -> Candidates<'_, Draft> {
     let map = draft.case.id_map.iter().enumerate();
-    let objects = &draft.case.objects;
-    let unknown = map.filter(|(_, (_, host))| objects.iter().all(|object| object.id != *host));
+    let known: BTreeSet<u32> = draft.case.objects.iter().map(|object| object.id).collect();
+    let unknown = map.filter(move |(_, (_, host))| !known.contains(host));
     Box::new(unknown.flat_map(move |(at, (_, host))| {
         words(*host).map(move |lower| draft.with(|next| next.case.id_map[at].1 = lower))
     }))
@@ -435,6 +474,30 @@ fn cut_blob(case: &StreamCase) -> Candidates<'_, StreamCase> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A pass with a color and a depth attachment, and the pipeline for it.
+    #[test]
+    fn a_depth_attachment_goes_with_what_pipelines_say_of_it() {
+        let pipeline = Object {
+            id: 3,
+            kind: Kind::RenderPipeline,
+            refs: vec![1, 2, 0],
+            body: r#"{"depthStencil":{"format":"depth16unorm"},"vertex":{}}"#.into(),
+        };
+        let color = [20, 1, 5, 0, 1, 1, 0, 0, 0, 0];
+        let depth = [1, 6, 1, 1, 0, 0, 0, 0, 0, 0];
+        let words = [&color[..], &depth, &[21]].concat();
+        let case = StreamCase {
+            objects: vec![pipeline],
+            blob: wire::encode_blob(&words, &[]),
+            ..StreamCase::default()
+        };
+        let draft = Draft::of(&case).expect("a blob");
+        let without: Vec<Draft> = drop_depth(&draft).collect();
+        assert_eq!(without.len(), 1);
+        assert_eq!(without[0].commands, [[&color[..], &[0]].concat(), vec![21]]);
+        assert_eq!(without[0].case.objects[0].body, r#"{"vertex":{}}"#);
+    }
 
     /// BeginRenderPass of one color, WriteBuffer, a count past the end of the stream, an opcode that there is not.
     #[test]

@@ -134,6 +134,24 @@ pub fn findings<'a>(subject: &str, references: impl IntoIterator<Item = (&'a str
     found
 }
 
+/// The readers and engines that a signature names, the subject first. A name that holds `: ` or ` vs ` itself comes out cut.
+pub fn named(signature: &str) -> Vec<&str> {
+    if let Some(failed) = signature.strip_prefix("reader ") {
+        let name = ["failed", "answers nonsense"].into_iter();
+        let name = name.filter_map(|how| failed.strip_suffix(how)).next();
+        return name.map(str::trim_end).into_iter().collect();
+    }
+    let mut parts = signature.split(": ");
+    let (Some(aspect), Some(who)) = (parts.next(), parts.next()) else {
+        return Vec::new();
+    };
+    match aspect {
+        "msl" | "recorded" => Vec::new(),
+        "gpu" => who.split(" on ").collect(),
+        _ => who.split(" vs ").collect(),
+    }
+}
+
 /// The outcome of the chain's first aspect in which the readers part.
 fn first_of<'a>(chain: &[&str], outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
     let parts = |outcome: &&Outcome| matches!(outcome.verdict, Verdict::Differ(_));
@@ -148,4 +166,30 @@ fn first_of<'a>(chain: &[&str], outcomes: &'a [Outcome]) -> Option<&'a Outcome> 
 /// Whether readers part over the stream itself, so that what an engine does with their words follows from that.
 pub fn parts_streams(outcomes: &[Outcome]) -> bool {
     first_of(CHAINS[0], outcomes).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_named_in_a_signature() {
+        for (signature, due) in [
+            (
+                "decode: native vs replay-js: accept vs bad-enum Draw",
+                &["native", "replay-js"][..],
+            ),
+            (
+                "gpu: mine on wgpu:noop: accepted Draw and the GPU refuses its range",
+                &["mine", "wgpu:noop"],
+            ),
+            ("strict: dawn:null: missed write-alignment WriteBuffer", &["dawn:null"]),
+            ("reader exec:a b failed", &["exec:a b"]),
+            ("reader mine answers nonsense", &["mine"]),
+            ("msl: naga refuses the WGSL", &[]),
+            ("further signatures", &[]),
+        ] {
+            assert_eq!(named(signature), due, "{signature}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Readers that the command line names, as `exec:COMMAND`.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ impl Outside {
         let words = self.words.clone();
         Process::new(&self.name, DEADLINE, move || {
             let mut command = Command::new(&words[0]);
-            command.args(&words[1..]);
+            command.args(&words[1..]).stderr(Stdio::piped());
             command
         })
     }

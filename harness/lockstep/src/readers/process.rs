@@ -4,9 +4,11 @@
 //! within the deadline is a [`ReaderFailed`], the process is killed, and the next question starts it anew. A process that failed is
 //! never asked again, and its pipes go with it, so that its answers can never be taken for those to a later batch.
 
-use std::io::{BufReader, Write};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::collections::{BTreeSet, VecDeque};
+use std::io::{BufReader, Read, Write};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -14,6 +16,7 @@ use super::layouts::{LayoutAnswer, LayoutReader, Refusal};
 use super::protocol::Hello;
 use super::{Batch, BatchAnswers, ReaderFailed, StreamReader, protocol};
 use crate::case::LayoutCase;
+use crate::say;
 use crate::setup::process::wait;
 
 /// How long a process may take over one frame.
@@ -29,6 +32,8 @@ struct Running {
     child: Child,
     to: SyncSender<Vec<u8>>,
     from: Receiver<Frame>,
+    /// The end of what it wrote to standard error, where that is a pipe.
+    errors: Option<Errors>,
     /// What it said of itself; none before.
     hello: Option<Hello>,
 }
@@ -132,8 +137,13 @@ impl Process {
 
     fn failed_waiting(&mut self, why: impl std::fmt::Display, patience: Duration) -> ReaderFailed {
         self.due = None;
-        let ended = |mut running: Running| wait(&mut running.child, patience).ok().flatten();
-        let why = match self.running.take().and_then(ended) {
+        let ended = |running: &mut Running| wait(&mut running.child, patience).ok().flatten();
+        let mut running = self.running.take();
+        let status = running.as_mut().and_then(ended);
+        if let Some(errors) = running.and_then(|mut running| running.errors.take()) {
+            errors.say(&self.name);
+        }
+        let why = match status {
             Some(status) => format!("{why} (it ended with {})", in_words(status)),
             None => why.to_string(),
         };
@@ -225,11 +235,57 @@ fn spawn(mut command: Command) -> std::io::Result<Running> {
         }
     });
     Ok(Running {
+        errors: child.stderr.take().map(Errors::of),
         child,
         to,
         from,
         hello: None,
     })
+}
+
+/// So much of what a reader writes to standard error is kept.
+const MAX_ERRORS: usize = 64 << 10;
+
+/// The end of what a process writes to standard error. It is read all the time, since a full pipe would hold the process.
+struct Errors {
+    last: Arc<Mutex<VecDeque<u8>>>,
+    ended: Receiver<()>,
+}
+
+impl Errors {
+    fn of(mut stderr: ChildStderr) -> Errors {
+        let last = Arc::new(Mutex::new(VecDeque::new()));
+        let (end, ended) = sync_channel(1);
+        let kept = Arc::clone(&last);
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(length @ 1..) = stderr.read(&mut bytes) {
+                let mut kept = lock(&kept);
+                kept.extend(&bytes[..length]);
+                let beyond = kept.len().saturating_sub(MAX_ERRORS);
+                kept.drain(..beyond);
+            }
+            let _ = end.send(());
+        });
+        Errors { last, ended }
+    }
+
+    /// Shows it, of a process that was ended; once a reader, for one that fails at each question says the same each time. Whatever else
+    /// holds the pipe open is not waited for.
+    fn say(&self, reader: &str) {
+        static SHOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+        let _ = self.ended.recv_timeout(Duration::from_millis(100));
+        let mut last = lock(&self.last);
+        let text = String::from_utf8_lossy(last.make_contiguous()).into_owned();
+        if !text.trim().is_empty() && lock(&SHOWN).insert(reader.to_owned()) {
+            let shown = format!("{reader} wrote to standard error:\n{}", text.trim_end());
+            say::line(say::printable(&shown));
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl StreamReader for Process {

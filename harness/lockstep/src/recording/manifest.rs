@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// `recording.json`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -110,10 +110,16 @@ pub struct StreamRow {
     /// Bytes of its read window.
     pub window: u32,
     /// The file with what the program saw in the window; none where that has no byte.
+    #[serde(default, deserialize_with = "no_null")]
     pub reads: Option<String>,
     /// What is copied after its work.
     #[serde(default)]
     pub copies: Vec<Copy>,
+}
+
+/// Of a member that may be missing: null is not missing.
+fn no_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
 }
 
 /// A call of a command encoder that version 4 has no command for.
@@ -146,8 +152,10 @@ pub struct BufferSide {
     /// Where the texels begin, in bytes.
     pub offset: u64,
     /// Bytes from row to row.
+    #[serde(default, deserialize_with = "no_null")]
     pub bytes_per_row: Option<u32>,
     /// Rows from image to image.
+    #[serde(default, deserialize_with = "no_null")]
     pub rows_per_image: Option<u32>,
 }
 

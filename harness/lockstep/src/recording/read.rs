@@ -17,10 +17,8 @@ use crate::case::{Case, Object, StreamCase};
 
 /// The longest manifest and the longest table.
 const MAX_JSON: u64 = 128 << 20;
-/// The longest archive. It is held in memory.
-const MAX_ARCHIVE: u64 = 1 << 30;
-/// The longest blob.
-const MAX_BLOB: u64 = 1 << 30;
+/// The longest archive, and the most that the files of a folder hold together. It is held in memory.
+const MAX_RECORDING: u64 = 1 << 30;
 /// What mends nearly everything.
 const MEND: &str = "record the program again (reference/RECORDING.md says what the folder holds)";
 
@@ -50,6 +48,8 @@ struct Files {
     archived: Option<BTreeMap<String, Vec<u8>>>,
     /// Those that were read.
     read: BTreeSet<String>,
+    /// So many bytes more may be read from the folder.
+    left: u64,
 }
 
 impl Files {
@@ -65,6 +65,7 @@ impl Files {
             folder: folder.to_owned(),
             archived: archived.with_context(|| format!("{shown}: no archive of a recording; {MEND}"))?,
             read: BTreeSet::new(),
+            left: MAX_RECORDING,
         })
     }
 
@@ -90,30 +91,27 @@ impl Files {
             .with_context(|| format!("{}: {member} of {MANIFEST} names it; {MEND}", self.name(file)))
     }
 
-    fn bytes(&self, file: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
-        let bytes = match &self.archived {
-            Some(files) => files.get(file).context("the archive has no such file")?.clone(),
-            None => self.in_folder(file, limit)?,
-        };
-        ensure!(
-            bytes.len() as u64 <= limit,
-            "it holds more than {limit} bytes, the most that fits"
-        );
-        Ok(bytes)
-    }
-
-    /// The bytes of a file of the folder, at most one more than `limit`.
-    fn in_folder(&self, file: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
+    fn bytes(&mut self, file: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
+        if let Some(files) = &self.archived {
+            let bytes = files.get(file).context("the archive has no such file")?;
+            fits(bytes.len() as u64, limit)?;
+            return Ok(bytes.clone());
+        }
         let path = self.folder.join(file);
         // A link may lead out of the folder, and a pipe would be waited for.
-        let kind = path.symlink_metadata().context("cannot read it")?.file_type();
-        ensure!(kind.is_file(), "it is no plain file");
+        let metadata = path.symlink_metadata().context("cannot read it")?;
+        ensure!(metadata.is_file(), "it is no plain file");
+        let length = metadata.len();
+        fits(length, limit)?;
+        ensure!(
+            length <= self.left,
+            "with it the recording's files hold more than {MAX_RECORDING} bytes, the most that fits"
+        );
+        self.left -= length;
         let mut bytes = Vec::new();
         let opened = File::open(&path).context("cannot read it")?;
-        opened
-            .take(limit + 1)
-            .read_to_end(&mut bytes)
-            .context("cannot read it")?;
+        // It may have grown since.
+        opened.take(length).read_to_end(&mut bytes).context("cannot read it")?;
         Ok(bytes)
     }
 
@@ -131,13 +129,14 @@ impl Files {
     }
 }
 
+fn fits(length: u64, limit: u64) -> anyhow::Result<()> {
+    ensure!(length <= limit, "it holds more than {limit} bytes, the most that fits");
+    Ok(())
+}
+
 /// The plain files of a tar archive, which stand in one folder or in none.
 fn archived(path: &Path) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
-    let length = path.metadata()?.len();
-    ensure!(
-        length <= MAX_ARCHIVE,
-        "it holds more than {MAX_ARCHIVE} bytes, the most that fits"
-    );
+    fits(path.metadata()?.len(), MAX_RECORDING)?;
     let mut archive = tar::Archive::new(File::open(path)?);
     let (mut files, mut folder) = (BTreeMap::new(), None);
     for entry in archive.entries()? {
@@ -236,7 +235,7 @@ fn objects(files: &mut Files, manifest: &Manifest) -> anyhow::Result<Vec<Object>
 
 fn stream(files: &mut Files, index: usize, row: &StreamRow, kinds: &BTreeMap<u32, Kind>) -> anyhow::Result<Stream> {
     let member = |name: &str| format!("streams[{index}].{name}");
-    let blob = files.named(&member("blob"), &row.blob, MAX_BLOB)?;
+    let blob = files.named(&member("blob"), &row.blob, MAX_RECORDING)?;
     if row.window > MAX_READ_WINDOW {
         let what = format!("{} bytes; a window has at most {MAX_READ_WINDOW}", row.window);
         return Err(files.wrong(MANIFEST, &member("window"), what));

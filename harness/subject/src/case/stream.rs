@@ -1,5 +1,7 @@
 //! Stream cases.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 /// A command stream, the host's object table and what the host grants.
@@ -68,12 +70,11 @@ pub fn buffer_facts(objects: &[Object]) -> Vec<BufferFacts> {
             size: body.size,
         })
     };
-    let mut list: Vec<BufferFacts> = Vec::with_capacity(objects.len());
-    for object in objects.iter().filter(|object| object.id != 0) {
-        // A later row of an id takes its place, also when it is no buffer.
-        list.retain(|known| known.id != object.id);
-        list.extend(facts(object));
-    }
+    // A later row of an id takes its place, also when it is no buffer.
+    let mut known = BTreeSet::from([0]);
+    let last = objects.iter().rev().filter(|object| known.insert(object.id));
+    let mut list: Vec<BufferFacts> = last.filter_map(facts).collect();
+    list.reverse();
     list
 }
 

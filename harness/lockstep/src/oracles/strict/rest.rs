@@ -7,9 +7,9 @@ use serde_json::Value;
 use wire::{Cmd, Kind, Op};
 
 use crate::case::Object;
-use crate::gpu::kernels::Kernel;
+use crate::gpu::kernels;
 
-/// The most bytes that a [`Kernel`] asks of a binding: one u32.
+/// The most bytes that a [`kernels::Kernel`] asks of a binding: one u32.
 const KERNEL_BYTES: u64 = 4;
 
 /// Whether nothing but memory can be wrong with the command `at`.
@@ -154,8 +154,8 @@ impl Table<'_> {
     }
 
     fn is_kernel(&self, module: u32) -> bool {
-        let body = self.row(module, Kind::ShaderModule).map(|row| row.body.as_str());
-        Kernel::ALL.iter().any(|kernel| body == Some(&kernel.module_body()))
+        let module = self.row(module, Kind::ShaderModule);
+        module.is_some_and(|module| kernels::is_known(&module.body))
     }
 
     fn bindings(&self, group: &Object) -> Option<Vec<Binding>> {

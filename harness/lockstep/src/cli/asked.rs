@@ -1,0 +1,47 @@
+//! Who is asked about one case.
+
+use super::run::{maker, put_in_place, readers};
+use crate::case::Case;
+use crate::gpu::engine;
+use crate::minimize::Jury;
+use crate::readers::outside::{Outside, Readers};
+use crate::setup::Parts;
+
+/// The readers of the command line, for `repro`, `minimize` and `corpus add`.
+#[derive(clap::Args)]
+pub struct Given {
+    #[command(flatten)]
+    readers: Readers,
+    /// The subject, as exec:COMMAND, in the place of `wire` and `mslmap`, as `run` takes it
+    #[arg(long, value_name = "exec:COMMAND", value_parser = Outside::parse)]
+    pub(super) subject: Option<Outside>,
+}
+
+impl Given {
+    /// The further readers, with the names that they say.
+    pub(super) fn outside(&self) -> anyhow::Result<Vec<Outside>> {
+        self.readers.introduce()
+    }
+
+    /// All who are here with those that are given; engines where the case is a stream and the finding, if it is known, an engine's.
+    pub(super) fn jury(&self, parts: &Parts, outside: &[Outside], case: &Case, signature: Option<&str>) -> Jury {
+        let mut cast = readers(parts);
+        cast.references.extend(outside.iter().cloned().map(maker));
+        if let Some(subject) = &self.subject {
+            put_in_place(subject, &mut cast);
+        }
+        let of_engines = |signature: &str| signature.starts_with("gpu:") || signature.starts_with("strict:");
+        if matches!(case, Case::Stream(_)) && signature.is_none_or(of_engines) {
+            cast.engines = engine::available().into_iter().map(|engine| engine.id).collect();
+        }
+        Jury::of(&cast)
+    }
+}
+
+/// Why a case that was kept for a finding may well show nothing: somebody whom the finding names was not asked.
+pub(super) fn not_asked(signature: &str, who: &str) -> String {
+    format!(
+        "the case was kept for `{signature}`, and `{who}` that is named there was not asked; a reader is added by --reader 'exec:COMMAND', a \
+         subject by --subject, and `cargo lockstep doctor` says which engines are here"
+    )
+}
