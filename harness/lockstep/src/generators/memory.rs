@@ -4,11 +4,12 @@
 //! The objects that the rules are about stand in the table of every stream of the lane: see [`Ground`].
 
 use arbitrary::{Result, Unstructured};
-use wire::{Format, Kind, LEFT_OUT, Op};
+use wire::{ArgKind, Format, Kind, LEFT_OUT, Op};
 
+use super::faults::leaves;
 use super::proper::{Draft, begin_render_pass, bind_compute};
 use super::world::buffer_usage::{COPY_DST, COPY_SRC, INDEX, INDIRECT, STORAGE, UNIFORM, VERTEX};
-use super::world::{Buffer, DYNAMIC_STEP, World, instance_pipeline};
+use super::world::{Buffer, DYNAMIC_STEP, World, bundle_body, instance_pipeline};
 use super::{below, once_in};
 
 /// What the rules are about and no proper stream uses.
@@ -44,7 +45,6 @@ struct Group {
 struct Draws {
     pipeline: u32,
     vertex: Buffer,
-    index: Buffer,
 }
 
 /// Bytes between two elements of the pipeline's vertex buffers, and of the last one; the first has step mode `instance`.
@@ -136,16 +136,12 @@ fn group(world: &mut World, u: &mut Unstructured<'_>) -> Result<Group> {
 }
 
 fn draws(world: &mut World, u: &mut Unstructured<'_>) -> Result<Option<Draws>> {
-    let (Some(_), Some(index)) = (world.target, world.index) else {
+    if world.target.is_none() {
         return Ok(None);
-    };
+    }
     let vertex = world.buffer(24 + 4 * below(u, 24)?, VERTEX | COPY_SRC | COPY_DST);
     let pipeline = instance_pipeline(world, STRIDES);
-    Ok(Some(Draws {
-        pipeline,
-        vertex,
-        index,
-    }))
+    Ok(Some(Draws { pipeline, vertex }))
 }
 
 /// A command at an edge of one rule or two.
@@ -161,6 +157,37 @@ struct Place<'a, 'u, 'b> {
     world: &'b World,
     ground: &'b Ground,
     draft: &'b mut Draft,
+    /// In a bundle there is no pass to begin.
+    in_bundle: bool,
+}
+
+impl Place<'_, '_, '_> {
+    /// Begins a render pass; false where the world has no target.
+    fn begin_render(&mut self) -> Result<bool> {
+        let Some((_, view)) = self.world.target else {
+            return Ok(false);
+        };
+        if !self.in_bundle {
+            begin_render_pass(self.u, self.world, view, self.draft)?;
+        }
+        Ok(true)
+    }
+
+    /// Begins a compute pass with a pipeline; false where the world has none.
+    fn begin_compute(&mut self) -> Result<bool> {
+        let Some(&compute) = self.world.computes.first() else {
+            return Ok(false);
+        };
+        self.draft.push(Op::BeginComputePass, &[]);
+        bind_compute(self.u, compute, self.draft)?;
+        Ok(true)
+    }
+
+    fn end_pass(&mut self) {
+        if !self.in_bundle {
+            self.draft.push(Op::EndPass, &[]);
+        }
+    }
 }
 
 const fn edge(name: &'static str, put: fn(&mut Place<'_, '_, '_>) -> Result<bool>) -> Edge {
@@ -184,9 +211,9 @@ pub static EDGES: [Edge; 25] = [
     edge("edge-dynamic-offset", dynamic_offset),
     edge("edge-vertex-buffer", vertex_buffer),
     edge("edge-index-buffer", index_buffer),
-    edge("edge-draw-vertices", |place| draw(place, Counted::Vertices)),
-    edge("edge-draw-instances", |place| draw(place, Counted::Instances)),
-    edge("edge-draw-indices", |place| draw(place, Counted::Indices)),
+    edge("edge-draw-vertices", draw_vertices),
+    edge("edge-draw-instances", draw_instances),
+    edge("edge-draw-indices", draw_indices),
     edge("edge-copy-texture", |place| copy_textures(place, &[], &[])),
     edge("edge-copy-mip", |place| copy_textures(place, &[1, 7], &[1])),
     edge("edge-copy-origin", |place| {
@@ -225,6 +252,7 @@ pub fn at_edge(
         world,
         ground,
         draft,
+        in_bundle: false,
     };
     for _ in 0..4 {
         let edge = &EDGES[below(place.u, EDGES.len() as u32)? as usize];
@@ -233,6 +261,45 @@ pub fn at_edge(
         }
     }
     Ok(None)
+}
+
+/// What bundles may hold.
+const IN_BUNDLES: [fn(&mut Place<'_, '_, '_>) -> Result<bool>; 5] =
+    [vertex_buffer, index_buffer, draw_vertices, draw_instances, draw_indices];
+
+/// The name of [`bundle_at_edge`] in the coverage report.
+pub const BUNDLE: &str = "edge-bundle";
+
+/// Adds a bundle of commands of which the last is at an edge, where the world has targets.
+pub fn bundle_at_edge(u: &mut Unstructured<'_>, world: &mut World, ground: &Ground) -> Result<Option<&'static str>> {
+    let (mut draft, put) = (Draft::default(), *u.choose(&IN_BUNDLES)?);
+    let made = put(&mut Place {
+        u,
+        world,
+        ground,
+        draft: &mut draft,
+        in_bundle: true,
+    })?;
+    if !made {
+        return Ok(None);
+    }
+    let commands: Vec<(usize, Op)> = wire::bundle_commands(&draft.words)
+        .flatten()
+        .map(|cmd| (cmd.word, cmd.op))
+        .collect();
+    let mut refs = Vec::new();
+    for (at, kind) in commands.iter().flat_map(|&(start, op)| leaves(&draft.words, start, op)) {
+        if matches!(kind, ArgKind::Id(_) | ArgKind::OptionalId(_)) && draft.words[at] != 0 {
+            refs.push((at, draft.words[at]));
+        }
+    }
+    for (position, (at, _)) in (1..).zip(&refs) {
+        draft.words[*at] = position;
+    }
+    let refs: Vec<u32> = refs.into_iter().map(|(_, id)| id).collect();
+    let body = bundle_body(world.depth, &draft.words);
+    world.add(Kind::RenderBundle, &refs, body);
+    Ok(Some(BUNDLE))
 }
 
 /// A multiple of `step`: the last one up to `most`, the ones beside it, or any up to it.
@@ -292,19 +359,19 @@ fn copy_misaligned(place: &mut Place<'_, '_, '_>) -> Result<bool> {
 
 /// Another dimension is 0, so that the device has nothing to do.
 fn dispatch(place: &mut Place<'_, '_, '_>) -> Result<bool> {
-    if !begin_compute(place)? {
+    if !place.begin_compute()? {
         return Ok(false);
     }
     let mut counts = [0; 3];
     counts[below(place.u, 3)? as usize] = near(place.u, wire::DEFAULT_MAX_WORKGROUPS, 1)?;
     place.draft.push(Op::Dispatch, &counts);
-    place.draft.push(Op::EndPass, &[]);
+    place.end_pass();
     Ok(true)
 }
 
 fn indirect(place: &mut Place<'_, '_, '_>, op: Op, bytes: u32) -> Result<bool> {
     let begun = match op {
-        Op::DispatchIndirect => begin_compute(place)?,
+        Op::DispatchIndirect => place.begin_compute()?,
         _ => begin_draws(place)?.is_some(),
     };
     if !begun {
@@ -313,16 +380,7 @@ fn indirect(place: &mut Place<'_, '_, '_>, op: Op, bytes: u32) -> Result<bool> {
     let buffer = buffer(place, INDIRECT)?;
     let offset = near_or_askew(place.u, buffer.size.saturating_sub(bytes), 4)?;
     place.draft.push(op, &[buffer.id, offset, 0]);
-    place.draft.push(Op::EndPass, &[]);
-    Ok(true)
-}
-
-fn begin_compute(place: &mut Place<'_, '_, '_>) -> Result<bool> {
-    let Some(&compute) = place.world.computes.first() else {
-        return Ok(false);
-    };
-    place.draft.push(Op::BeginComputePass, &[]);
-    bind_compute(place.u, compute, place.draft)?;
+    place.end_pass();
     Ok(true)
 }
 
@@ -332,7 +390,7 @@ fn bind_group(place: &mut Place<'_, '_, '_>) -> Result<bool> {
     let args = [&[index, place.ground.group.id, count][..], &[0; 3][..count as usize]].concat();
     place.draft.push(Op::BeginComputePass, &[]);
     place.draft.push(Op::SetBindGroup, &args);
-    place.draft.push(Op::EndPass, &[]);
+    place.end_pass();
     Ok(true)
 }
 
@@ -349,15 +407,14 @@ fn dynamic_offset(place: &mut Place<'_, '_, '_>) -> Result<bool> {
     }
     place.draft.push(Op::BeginComputePass, &[]);
     place.draft.push(Op::SetBindGroup, &args);
-    place.draft.push(Op::EndPass, &[]);
+    place.end_pass();
     Ok(true)
 }
 
 fn vertex_buffer(place: &mut Place<'_, '_, '_>) -> Result<bool> {
-    let Some((_, view)) = place.world.target else {
+    if !place.begin_render()? {
         return Ok(false);
-    };
-    begin_render_pass(place.u, place.world, view, place.draft)?;
+    }
     let buffer = buffer(place, VERTEX)?;
     let slot = if once_in(place.u, 4)? { near(place.u, 7, 1)? } else { 0 };
     let offset = near_or_askew(place.u, buffer.size, 4)?;
@@ -365,15 +422,14 @@ fn vertex_buffer(place: &mut Place<'_, '_, '_>) -> Result<bool> {
     place
         .draft
         .push(Op::SetVertexBuffer, &[slot, buffer.id, offset, 0, size, 0]);
-    place.draft.push(Op::EndPass, &[]);
+    place.end_pass();
     Ok(true)
 }
 
 fn index_buffer(place: &mut Place<'_, '_, '_>) -> Result<bool> {
-    let Some((_, view)) = place.world.target else {
+    if !place.begin_render()? {
         return Ok(false);
-    };
-    begin_render_pass(place.u, place.world, view, place.draft)?;
+    }
     let buffer = buffer(place, INDEX)?;
     let u = &mut *place.u;
     let format = 1 + below(u, 2)?;
@@ -388,16 +444,18 @@ fn index_buffer(place: &mut Place<'_, '_, '_>) -> Result<bool> {
     place
         .draft
         .push(Op::SetIndexBuffer, &[buffer.id, format, offset, 0, size, 0]);
-    place.draft.push(Op::EndPass, &[]);
+    place.end_pass();
     Ok(true)
 }
 
 /// A pass with the pipeline and its vertex buffers, each from anywhere to anywhere; the bytes that are set for each.
 fn begin_draws(place: &mut Place<'_, '_, '_>) -> Result<Option<[u32; 2]>> {
-    let (Some((_, view)), Some(draws)) = (place.world.target, place.ground.draws) else {
+    let Some(draws) = place.ground.draws else {
         return Ok(None);
     };
-    begin_render_pass(place.u, place.world, view, place.draft)?;
+    if !place.begin_render()? {
+        return Ok(None);
+    }
     place.draft.push(Op::SetPipeline, &[draws.pipeline]);
     let mut bytes = [0; 2];
     for (slot, bytes) in (0..).zip(&mut bytes) {
@@ -417,46 +475,54 @@ fn section(u: &mut Unstructured<'_>, buffer: Buffer) -> Result<(u32, u32)> {
     Ok((offset, size))
 }
 
-/// What a draw has near its edge.
-enum Counted {
-    Vertices,
-    Instances,
-    Indices,
+/// Elements of the vertex buffer in a slot that so many bytes hold.
+fn elements(slot: usize, bytes: [u32; 2]) -> u32 {
+    let [stride, last] = STRIDES[slot];
+    bytes[slot].checked_sub(last).map_or(0, |rest| rest / stride + 1)
 }
 
-fn draw(place: &mut Place<'_, '_, '_>, counted: Counted) -> Result<bool> {
-    let (Some(bytes), Some(draws)) = (begin_draws(place)?, place.ground.draws) else {
+fn draw_vertices(place: &mut Place<'_, '_, '_>) -> Result<bool> {
+    let Some(bytes) = begin_draws(place)? else {
         return Ok(false);
     };
-    let fit = |slot: usize| {
-        let [stride, last] = STRIDES[slot];
-        bytes[slot].checked_sub(last).map_or(0, |rest| rest / stride + 1)
+    let [first, count] = ends_near(place.u, elements(1, bytes))?;
+    end_draws(place, Op::Draw, &[count, elements(0, bytes).min(1), first, 0])
+}
+
+fn draw_instances(place: &mut Place<'_, '_, '_>) -> Result<bool> {
+    let Some(bytes) = begin_draws(place)? else {
+        return Ok(false);
     };
-    let (instances, vertices) = (fit(0), fit(1));
-    let u = &mut *place.u;
-    match counted {
-        Counted::Vertices => {
-            let [first, count] = ends_near(u, vertices)?;
-            place.draft.push(Op::Draw, &[count, instances.min(1), first, 0]);
-        }
-        Counted::Instances => {
-            let [first, count] = ends_near(u, instances)?;
-            place.draft.push(Op::Draw, &[vertices.min(3), count, 0, first]);
-        }
-        Counted::Indices => {
-            let format = 1 + below(u, 2)?;
-            let (offset, size) = section(u, draws.index)?;
-            let bytes = if size == 0 { draws.index.size - offset } else { size };
-            let [first, count] = ends_near(u, bytes / if format == 1 { 2 } else { 4 })?;
-            place
-                .draft
-                .push(Op::SetIndexBuffer, &[draws.index.id, format, offset, 0, size, 0]);
-            place
-                .draft
-                .push(Op::DrawIndexed, &[count, instances.min(1), first, 0, 0]);
+    let [first, count] = ends_near(place.u, elements(0, bytes))?;
+    end_draws(place, Op::Draw, &[elements(1, bytes).min(3), count, 0, first])
+}
+
+fn draw_indices(place: &mut Place<'_, '_, '_>) -> Result<bool> {
+    let (Some(bytes), Some(index)) = (begin_draws(place)?, place.world.index) else {
+        return Ok(false);
+    };
+    let format = 1 + below(place.u, 2)?;
+    let (offset, size) = section(place.u, index)?;
+    let args = [index.id, format, offset, 0, size, 0];
+    place.draft.push(Op::SetIndexBuffer, &args);
+    let held = if size == 0 { index.size - offset } else { size };
+    let [first, count] = ends_near(place.u, held / if format == 1 { 2 } else { 4 })?;
+    end_draws(place, Op::DrawIndexed, &[count, elements(0, bytes).min(1), first, 0, 0])
+}
+
+/// Draws and ends the pass; now and then nothing is set any more, after bundles or in a pass of its own.
+fn end_draws(place: &mut Place<'_, '_, '_>, op: Op, args: &[u32]) -> Result<bool> {
+    if !place.in_bundle && once_in(place.u, 8)? {
+        match once_in(place.u, 2)? {
+            true => place.draft.push(Op::ExecuteBundles, &[0]),
+            false => {
+                place.end_pass();
+                place.begin_render()?;
+            }
         }
     }
-    place.draft.push(Op::EndPass, &[]);
+    place.draft.push(op, args);
+    place.end_pass();
     Ok(true)
 }
 

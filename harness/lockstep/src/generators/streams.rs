@@ -5,7 +5,7 @@ use wire::Op;
 
 use super::faults::{Fault, LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE, STRICT, Work};
 use super::loose::loose;
-use super::memory::{Ground, at_edge, ground};
+use super::memory::{Ground, at_edge, bundle_at_edge, ground};
 use super::proper::{Draft, WINDOW, action, proper};
 use super::rows::break_table;
 use super::world::{World, world};
@@ -56,8 +56,11 @@ pub fn replay_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
     let mut world = world(of_world)?;
     let ground = ground(&mut world, of_world)?;
     let (mut faults, kind) = (Vec::new(), below(u, 16)?);
+    if kind == 10 && once_in(u, 4)? {
+        faults.extend(bundle_at_edge(u, &mut world, &ground)?);
+    }
     let draft = match kind {
-        6..=10 => edge(u, &world, &ground, &mut faults)?,
+        6..=10 if faults.is_empty() => edge(u, &world, &ground, &mut faults)?,
         _ => proper(u, &world)?,
     };
     let (mut work, host) = translated(u, world, draft, 0)?;

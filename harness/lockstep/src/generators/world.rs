@@ -416,7 +416,7 @@ fn bundle(
     Ok(world.add(Kind::RenderBundle, &refs, body))
 }
 
-fn bundle_body(depth: Option<Depth>, words: &[u32]) -> String {
+pub(super) fn bundle_body(depth: Option<Depth>, words: &[u32]) -> String {
     let member = |depth: Depth| format!(r#","depthStencilFormat":"{}""#, depth.format());
     let depth = depth.map(member).unwrap_or_default();
     format!(r#"{{"colorFormats":["r32uint"]{depth},"words":{words:?}}}"#)
