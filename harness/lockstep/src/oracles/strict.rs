@@ -1,7 +1,7 @@
 //! The strict check (wire.md section 8) against engines: its two proofs.
 //!
 //! **Catches** a command that `check_strict` accepts and an engine refuses over memory, one that it refuses and an engine takes, and a
-//! refusal that names a word which is none of the command's arguments, or that is over what an earlier pass or a bundle left set.
+//! refusal that names a word which its rule is not about, or that is over what an earlier pass or a bundle left set.
 //!
 //! What an engine says is text and never compared, so whether its error is of the classes of section 8 follows from the command and
 //! the table. A write, copy or read can only be refused over memory, and so can a SetBindGroup of a compute pass. Of the other commands
@@ -23,7 +23,7 @@ mod rest;
 
 use std::rc::Rc;
 
-use wire::{Cmd, ObjectTable, Op, Rule, Strict};
+use wire::{Class, Cmd, Dimension, ObjectTable, Op, Rule, Strict};
 
 use crate::case::Object;
 use crate::gpu::engine::{Engine, Request};
@@ -92,9 +92,45 @@ impl<'a> Said<'a> {
     }
 }
 
-/// Whether a refusal names a command, by its opcode, and one of its arguments.
+/// Whether a refusal names a command, by its opcode, and an argument of it that wire.md section 8 names with the rule.
 fn is_sound(refusal: Strict, cmd: &Cmd<'_>) -> bool {
-    cmd.op == refusal.op && (cmd.word + 1..=cmd.word + cmd.args.len()).contains(&refusal.word)
+    let argument = refusal.word.checked_sub(cmd.word + 1);
+    let is_due = |at: usize| at < cmd.args.len() && may_name(refusal.rule, cmd.op, at);
+    cmd.op == refusal.op && argument.is_some_and(is_due)
+}
+
+/// The last column of the tables of wire.md section 8: whether the rule is about the argument `at`, counted from 0.
+fn may_name(rule: Rule, op: Op, at: usize) -> bool {
+    let ids: &[usize] = match op {
+        Op::SetBindGroup | Op::SetVertexBuffer => &[1],
+        Op::CopyBufferToBuffer => &[0, 3],
+        Op::CopyTextureToTexture => &[0, 6],
+        _ => &[0],
+    };
+    let due: &[usize] = match rule {
+        Rule::WrongKind | Rule::OneSample => ids,
+        rule if rule.class() == Class::Usage => ids,
+        Rule::UniformOffset | Rule::StorageOffset | Rule::DynamicOffsetRange => return at >= 3,
+        Rule::VertexReads | Rule::IndexReads | Rule::BindGroupIndex | Rule::VertexBufferSlot => &[0],
+        Rule::InstanceReads => &[1],
+        Rule::VertexBufferRange | Rule::VertexBufferOffset | Rule::IndexBufferRange | Rule::IndexBufferOffset => &[2],
+        Rule::DynamicOffsetCount => &[2],
+        Rule::Workgroups => &[0, 1, 2],
+        Rule::SameBuffer => &[3],
+        Rule::CopyDestinationOffset | Rule::CopyDestinationRange => &[4],
+        Rule::CopySize => &[6],
+        Rule::Formats | Rule::SampleCounts | Rule::SameSubresource => &[6],
+        Rule::AllAspects | Rule::OneAspect | Rule::WritableAspect => &[5, 11],
+        Rule::MipLevel => &[1, 7],
+        Rule::OriginBlock | Rule::CopyExtent => &[2, 3, 4, 8, 9, 10],
+        Rule::ExtentBlock | Rule::WholeSubresource => &[12, 13, 14],
+        Rule::DataBytes => &[7],
+        Rule::BytesPerRowGiven | Rule::BytesPerRow => &[10],
+        Rule::RowsPerImageGiven | Rule::RowsPerImage => &[11],
+        // The offset of a write, a read, an indirect command or the source of a copy.
+        _ => &[1],
+    };
+    due.contains(&at)
 }
 
 /// What a replay showed.
@@ -188,7 +224,7 @@ pub fn judge_with_probe(
 }
 
 const NOTHING_SHOWN: &str = "the engine broke or refuses the table";
-const NAMES_NOTHING: &str = "a refusal that names no argument of a command of the stream";
+const NAMES_NOTHING: &str = "a refusal that names no argument that its rule is about";
 
 const NOT_SET: &str = "a refusal of a draw over what is not set";
 
@@ -310,7 +346,7 @@ pub static LEDGER: [Line; 4] = [
         engine: "wgpu:",
         rules: &[Rule::SameSubresource],
         bundles: false,
-        when: |_, _| true,
+        when: is_between_slices,
         why: "wgpu 30.0.2 takes the slices of a 3d texture for subresources: it copies between different slices of one mip level",
     },
     Line {
@@ -345,6 +381,17 @@ pub static LEDGER: [Line; 4] = [
         why: "wgpu 30.0.2 does not look at the offset of an indirect draw in a bundle",
     },
 ];
+
+/// A copy between different slices of one mip level of a 3d texture.
+fn is_between_slices(cmd: &Cmd<'_>, facts: &Facts) -> bool {
+    let &[src, src_mip, _, _, src_z, _, dst, dst_mip, _, _, dst_z, _, _, _, depth] = cmd.args else {
+        return false;
+    };
+    let volume = facts
+        .texture(src)
+        .is_some_and(|texture| texture.dimension == Dimension::D3);
+    volume && (src, src_mip) == (dst, dst_mip) && src_z.abs_diff(dst_z) >= depth
+}
 
 /// A vertex or index buffer that is set from its end on.
 fn is_empty_section(cmd: &Cmd<'_>, facts: &Facts) -> bool {
