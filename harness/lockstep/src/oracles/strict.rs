@@ -341,7 +341,7 @@ pub struct Line {
 }
 
 /// The lines: the second table of `reference/ENGINES.md`, which says where their examples are. Each says which versions it was seen with.
-pub static LEDGER: [Line; 4] = [
+pub static LEDGER: [Line; 5] = [
     Line {
         engine: "wgpu:",
         rules: &[Rule::SameSubresource],
@@ -352,7 +352,8 @@ pub static LEDGER: [Line; 4] = [
     Line {
         engine: "deno",
         rules: &[Rule::SameSubresource],
-        when: |_, _| true,
+        bundles: false,
+        when: is_between_slices,
         why: "deno 2.9.6 takes the slices of a 3d texture for subresources, as wgpu does",
     },
     Line {
