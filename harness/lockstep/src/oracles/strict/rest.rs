@@ -22,17 +22,18 @@ pub(super) fn holds(cmds: &[Cmd<'_>], at: usize, objects: &[Object]) -> bool {
     pass.takes(&cmds[at], &table)
 }
 
-/// Whether what a refusal of the draw `at` is about is set there: what is not is the device's business (wire.md section 8).
+/// Whether what a refusal of the command `at` is about is set there, where it is a draw: what is not is the device's business (wire.md
+/// section 8).
 pub(super) fn is_set(cmds: &[Cmd<'_>], at: usize, objects: &[Object], rule: Rule) -> bool {
-    let Some(table) = Table::of(objects) else {
+    let reads = [Rule::IndexReads, Rule::VertexReads, Rule::InstanceReads];
+    let Some(table) = Table::of(objects).filter(|_| reads.contains(&rule)) else {
         return true;
     };
     let mut pass = Pass::default();
     cmds[..at].iter().for_each(|cmd| pass.follow(cmd, &table));
     match rule {
         Rule::IndexReads => pass.index,
-        Rule::VertexReads | Rule::InstanceReads => pass.pipeline.is_some() && !pass.vertex.is_empty(),
-        _ => true,
+        _ => pass.pipeline.is_some() && !pass.vertex.is_empty(),
     }
 }
 
