@@ -383,15 +383,17 @@ pub static LEDGER: [Line; 5] = [
     },
 ];
 
-/// A copy between different slices of one mip level of a 3d texture, or of no slice of it or of a 1d one.
+/// A copy within one mip level of a 3d texture from another slice on, overlapping or not; or of no slice within a 1d one.
 fn is_between_slices(cmd: &Cmd<'_>, facts: &Facts) -> bool {
     let &[src, src_mip, _, _, src_z, _, dst, dst_mip, _, _, dst_z, _, _, _, depth] = cmd.args else {
         return false;
     };
-    let sliced = facts
-        .texture(src)
-        .is_some_and(|texture| texture.dimension != Dimension::D2);
-    sliced && (src, src_mip) == (dst, dst_mip) && src_z.abs_diff(dst_z) >= depth
+    let counted = match facts.texture(src).map(|texture| texture.dimension) {
+        Some(Dimension::D3) => 1,
+        Some(Dimension::D1) => depth,
+        _ => return false,
+    };
+    (src, src_mip) == (dst, dst_mip) && src_z.abs_diff(dst_z) >= counted
 }
 
 /// A vertex or index buffer that is set from its end on.
