@@ -37,6 +37,9 @@ const SUBMIT = 40;
 /** What makes the command encoder where none is open (section 4, rule 2). */
 const OPENS_ENCODER = [BEGIN_RENDER_PASS, BEGIN_COMPUTE_PASS, COPY_BUFFER_TO_BUFFER, COPY_TEXTURE_TO_TEXTURE];
 
+/** @type {GPUFeatureName[]} */
+const COMPRESSED = ["texture-compression-bc"];
+
 /** The kinds of trouble, by their numbers in PROTOCOL.md. */
 const TROUBLE = { validation: 1, wrongKind: 2, engine: 3 };
 
@@ -566,7 +569,9 @@ class Engine {
   async open() {
     const adapter = await this.adapters.requestAdapter();
     if (adapter === null) return null;
-    this.gpu = new Gpu(await adapter.requestDevice(), this.executes);
+    // For streams over compressed textures.
+    const requiredFeatures = COMPRESSED.filter((feature) => adapter.features.has(feature));
+    this.gpu = new Gpu(await adapter.requestDevice({ requiredFeatures }), this.executes);
     return adapter.info;
   }
 

@@ -9,6 +9,7 @@ use crate::case::{BindCase, BindCommand, Stage};
 use crate::generators::edges::{FAMILIES, Family};
 use crate::generators::faults::{Fault, LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE, STRICT};
 use crate::generators::loose::after;
+use crate::generators::memory::{BUNDLE, EDGES};
 use crate::generators::rows::ROWS;
 use crate::generators::{Lane, layout, wgsl};
 use crate::readers::answer::{DescriptorAnswer, StreamAnswer};
@@ -304,6 +305,10 @@ impl Tally {
             (Lane::Replays, names(&OUT_OF_RANGE)),
             (Lane::Replays, names(&STRICT)),
             (Lane::Replays, names(&LEFT_TO_DEVICE)),
+            (
+                Lane::Replays,
+                EDGES.iter().map(|edge| edge.name).chain([BUNDLE]).collect(),
+            ),
             (Lane::Layouts, layout::FAULTS.to_vec()),
             (Lane::Shaders, wgsl::FAULTS.to_vec()),
         ];

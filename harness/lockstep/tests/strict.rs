@@ -7,6 +7,7 @@ use lockstep::generators::{self, Lane};
 use lockstep::gpu::engine::{self, Engine, Request};
 use lockstep::gpu::{Outcome, TroubleKind, kernels::Kernel};
 use lockstep::oracles::strict::{self, Cell, Judged, Said};
+use lockstep::readers::answer::StrictAnswer;
 use lockstep::report::results::StrictRow;
 use lockstep::strict::{Facts, check_bundles};
 use rstest::rstest;
@@ -117,15 +118,14 @@ fn replay(words: &[u32], stop_after: Option<usize>) -> Outcome {
     })
 }
 
-/// What is judged of `words` on noop where the strict check said `refusal`.
-fn judged_as(words: &[u32], refusal: Option<(usize, Rule)>, stop_after: Option<usize>) -> Option<Judged> {
+/// What is judged of `words` on noop where the strict check said `refusal`: a command, an argument of it, a rule.
+fn judged_as(words: &[u32], refusal: Option<(usize, usize, Rule)>, stop_after: Option<usize>) -> Option<Judged> {
     let (cmds, objects) = (wire::decode(words, 64).expect("well formed"), table());
     let mut said = Said::of(&cmds, &objects);
-    said.refusal = refusal.map(|(command, rule)| wire::Strict {
+    said.refusal = refusal.map(|(command, argument, rule)| wire::Strict {
         command,
         op: cmds[command].op,
-        // Its first argument.
-        word: cmds[command].word + 1,
+        word: cmds[command].word + 1 + argument,
         rule,
     });
     strict::judge(&said, NOOP, &replay(words, stop_after), stop_after)
@@ -163,7 +163,7 @@ fn what_only_a_device_says(#[case] words: Vec<u32>, #[case] what: &str) {
 fn a_rule_too_many_is_found() {
     // The write fits; the replay shows that nothing is refused only once it is told to end there.
     let words = [30, 2, 0, 0, 0, 4, 40];
-    let refusal = Some((0, Rule::WriteRange));
+    let refusal = Some((0, 1, Rule::WriteRange));
     assert_eq!(judged_as(&words, refusal, None), None);
     let judged = judged_as(&words, refusal, Some(0)).expect("judged");
     assert_eq!(judged.cell, Cell::OverRefusal);
@@ -175,11 +175,36 @@ fn a_rule_too_many_is_found() {
     );
 }
 
+/// The write is refused for its usage, by its id.
+#[test]
+fn a_refusal_that_names_another_argument_is_found() {
+    let words = [30, 1, 0, 0, 0, 4, 40];
+    let judged = |argument| judged_as(&words, Some((0, argument, Rule::BufferCopyDst)), None).expect("judged");
+    assert_eq!(judged(0).cell, Cell::Right);
+    for argument in [1, 4, 5] {
+        let judged = judged(argument);
+        let what = "a refusal that names no argument that its rule is about";
+        assert_eq!((judged.cell, judged.what.as_str()), (Cell::OverRefusal, what));
+    }
+}
+
+/// The draw reads past the vertex buffer that is set, but bundles, or the end of the pass, left nothing set; the device refuses it for that.
+#[rstest]
+#[case::bundles(drawing(&[1, 7, 5, 0, 1, 0, 0, 0, 0, 11, 0, 3, 3, 5, 0, 0]), 4)]
+#[case::another_pass([&PASS[..], &[1, 7, 5, 0, 1, 0, 0, 0, 0, 21], &drawing(&[3, 3, 5, 0, 0])].concat(), 5)]
+fn a_refusal_over_what_is_not_set_is_found(#[case] words: Vec<u32>, #[case] draw: usize) {
+    let judged = judged_as(&words, Some((draw, 1, Rule::InstanceReads)), None).expect("judged");
+    let what = "a refusal of a draw over what is not set";
+    assert_eq!((judged.cell, judged.what.as_str()), (Cell::OverRefusal, what));
+    let judged = judged_as(&words, None, None).expect("judged");
+    assert_eq!(judged.cell, Cell::DeviceOnly);
+}
+
 #[test]
 fn a_command_that_no_submit_follows_is_probed() {
     // Both buffers of the copy lack a usage, and no finish would say so.
     let words = [31, 1, 0, 0, 2, 0, 0, 4, 0];
-    let refusal = Some((0, Rule::BufferCopySrc));
+    let refusal = Some((0, 0, Rule::BufferCopySrc));
     assert_eq!(judged_as(&words, refusal, None), None);
     let judged = judged_as(&words, refusal, Some(0)).expect("judged");
     assert_eq!(judged.cell, Cell::Right);
@@ -374,6 +399,44 @@ fn a_bundle_is_refused_by_the_device_too(#[case] words: &[u32], #[case] expected
         window: 0,
     });
     assert_eq!(outcome.trouble.is_some(), expected.is_err(), "{:?}", outcome.trouble);
+    let judged = strict::judge(&Said::of(&[], &objects), NOOP, &outcome, None).expect("judged");
+    let cell = if expected.is_ok() { Cell::Sound } else { Cell::Right };
+    assert_eq!(judged.cell, cell, "{judged:?}");
+}
+
+/// A check of bundles that lacks a rule, one with a rule too many, one that names no bundle, and what is not about memory.
+#[rstest]
+#[case::missing(&[5, 0, 3, 0, 0, 0, 0], None, Cell::Missed, "accepted a bundle and the GPU refuses it over memory")]
+#[case::device(&[3, 3, 1, 0, 0], None, Cell::DeviceOnly, "only a device says: a bundle")]
+#[case::too_many(&[5, 0, 2, 0, 0, 0, 0], Some(8), Cell::OverRefusal, "refused a bundle over \"buffer.usage contains VERTEX\" and the GPU takes it")]
+#[case::no_bundle(&[5, 0, 2, 0, 0, 0, 0], Some(7), Cell::OverRefusal, "a refusal that names no argument that its rule is about")]
+fn a_wrong_check_of_bundles_is_found(
+    #[case] words: &[u32],
+    #[case] refused: Option<u32>,
+    #[case] cell: Cell,
+    #[case] what: &str,
+) {
+    let objects = with_bundle(words);
+    let strict = wire::Strict {
+        command: 0,
+        op: wire::Op::SetVertexBuffer,
+        word: 2,
+        rule: Rule::BufferVertex,
+    };
+    let answer = StrictAnswer {
+        bundle: refused.map(|id| (id, strict)),
+        stream: None,
+    };
+    let outcome = noop().replay(&Request {
+        objects: &objects,
+        words: &[],
+        data: &[],
+        stop_after: None,
+        reads: &[],
+        window: 0,
+    });
+    let judged = strict::judge(&Said::with(None, &[], &objects, answer), NOOP, &outcome, None).expect("judged");
+    assert_eq!((judged.cell, judged.what.as_str()), (cell, what));
 }
 
 /// wgpu 30.0.2 looks at an indirect draw's offset in a pass and not in a bundle: it panics when the bundle is executed. A host that runs
@@ -388,6 +451,16 @@ fn wgpu_breaks_over_a_bundle_that_draws_indirectly(#[case] offset: u32, #[case] 
     objects.push(object(9, Kind::RenderBundle, &[7, 1, 8], body));
     let said = check_bundles(&objects).map_err(|(id, strict)| (id, strict.command, strict.rule));
     assert_eq!(said, Err((9, 2, rule)));
+    let made = noop().replay(&Request {
+        objects: &objects,
+        words: &[],
+        data: &[],
+        stop_after: None,
+        reads: &[],
+        window: 0,
+    });
+    let judged = strict::judge(&Said::of(&[], &objects), NOOP, &made, None).expect("judged");
+    assert_eq!(judged.cell, Cell::Ledger);
     let outcome = noop().replay(&Request {
         objects: &objects,
         words: &drawing(&[11, 1, 9]),

@@ -238,15 +238,25 @@ impl DescriptorAnswer {
     }
 }
 
-/// An answer of the strict check: nothing, or its refusal.
+/// What a strict check says of a stream and of the table that it is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StrictAnswer {
+    /// The first render bundle of the table that it refuses, by id, and why, in the bundle's own words.
+    pub bundle: Option<(u32, Strict)>,
+    /// Its refusal of the stream.
+    pub stream: Option<Strict>,
+}
+
+/// An answer of the strict check.
 ///
 /// # Errors
 ///
 /// Bytes that are none.
-pub fn parse_strict(bytes: &[u8]) -> Result<Option<Strict>, NotAnAnswer> {
+pub fn parse_strict(bytes: &[u8]) -> Result<StrictAnswer, NotAnAnswer> {
     let mut from = Reader { bytes, at: 0 };
-    let refused = from.part(|_| Ok(()), Reader::strict)?.err();
-    from.end().map(|()| refused)
+    let bundle = from.part(|_| Ok(()), |from| Ok((from.word()?, from.strict()?)))?.err();
+    let stream = from.part(|_| Ok(()), Reader::strict)?.err();
+    from.end().map(|()| StrictAnswer { bundle, stream })
 }
 
 impl Reader<'_> {

@@ -81,16 +81,26 @@ impl Facts {
         facts
     }
 
-    /// The same of rows as they travel. A row that is no descriptor, of no kind, or whose body is no text, has none.
-    pub fn of_rows(rows: &[Row]) -> Facts {
-        let mut facts = Facts::default();
+    /// The same of rows as they travel, and whether the strict check takes the bundles. A row that is no descriptor, of no kind, or whose
+    /// body is no text, has none.
+    pub fn and_bundles(rows: &[Row]) -> (Facts, Result<(), (u32, Strict)>) {
+        let (mut facts, mut bundles) = (Facts::default(), Ok(()));
         for row in rows {
             match row.object() {
-                Some(object) => facts.add(&object),
+                Some(object) => {
+                    bundles = bundles.and_then(|()| facts.check_bundle(&object));
+                    facts.add(&object);
+                }
                 None => drop(facts.0.remove(&row.id)),
             }
         }
-        facts
+        (facts, bundles)
+    }
+
+    fn check_bundle(&self, object: &Object) -> Result<(), (u32, Strict)> {
+        let words = bundle_words(object).unwrap_or_default();
+        let commands = wire::bundle_commands(&words).map_while(Result::ok);
+        wire::check_strict_bundle(commands, self).map_err(|strict| (object.id, strict))
     }
 
     fn add(&mut self, object: &Object) {
@@ -149,24 +159,19 @@ impl Facts {
 pub fn check_bundles(objects: &[Object]) -> Result<(), (u32, Strict)> {
     let mut facts = Facts::default();
     for object in objects {
-        if object.kind == Kind::RenderBundle {
-            check_bundle(object, &facts).map_err(|strict| (object.id, strict))?;
-        }
+        facts.check_bundle(object)?;
         facts.add(object);
     }
     Ok(())
 }
 
-fn check_bundle(object: &Object, facts: &Facts) -> Result<(), Strict> {
-    let Some(BundleBody { mut words }) = parse(object) else {
-        return Ok(());
-    };
+/// The words of a render bundle, with the ids that its references name in place of their positions; none of another object, nor where
+/// their decoding refuses them.
+pub fn bundle_words(object: &Object) -> Option<Vec<u32>> {
+    let BundleBody { mut words } = parse(object).filter(|_| object.kind == Kind::RenderBundle)?;
     let at = |position: u32| object.refs.get(position as usize - 1).copied();
-    if wire::remap_bundle(&mut words, at).is_err() {
-        return Ok(());
-    }
-    let commands = wire::bundle_commands(&words).map_while(Result::ok);
-    wire::check_strict_bundle(commands, facts)
+    wire::remap_bundle(&mut words, at).ok()?;
+    Some(words)
 }
 
 fn parse<'a, T: Deserialize<'a>>(object: &'a Object) -> Option<T> {

@@ -1,7 +1,5 @@
 //! A worker's replays: which engine gets which case, and what comes of it.
 
-use wire::Strict;
-
 use super::STRIKES;
 use super::streams::Item;
 use super::worker::Worker;
@@ -11,7 +9,7 @@ use crate::gpu::engine::{Engine, EngineId, Request};
 use crate::oracles::Found;
 use crate::oracles::gpu::{self, Asked};
 use crate::oracles::strict::{self, Said};
-use crate::readers::answer::StreamAnswer;
+use crate::readers::answer::{StreamAnswer, StrictAnswer};
 use crate::readers::ask;
 use crate::report::results::{EngineRow, NotRun};
 
@@ -116,17 +114,17 @@ impl Worker<'_> {
             .filter(|(_, (item, _))| item.lane == Lane::Replays);
         let asked = of_lane.filter_map(|(at, (item, answer))| Some((at, Asked::new(&item.case, answer.as_ref()?)?)));
         let asked: Vec<(usize, Asked<'_>)> = asked.collect();
-        let refusals = self.shared.cast.outside.then(|| self.ask_strict(items, &asked));
+        let answers = self.shared.cast.outside.then(|| self.ask_strict(items, &asked));
         let mut cases: Vec<Replayed<'_>> = Vec::with_capacity(asked.len());
         for (number, (at, asked)) in asked.into_iter().enumerate() {
             let item = &items[at];
             let before = cases.last().and_then(|case| case.said.as_ref());
             let (cmds, objects) = (asked.cmds(), &item.case.objects);
-            let said = match &refusals {
+            let said = match &answers {
                 None => Some(Said::after(before, cmds, objects)),
-                Some(refusals) => {
-                    let refusal = refusals.get(number).copied().flatten();
-                    refusal.map(|refusal| Said::with(before, cmds, objects, refusal))
+                Some(answers) => {
+                    let answer = answers.get(number).copied().flatten();
+                    answer.map(|answer| Said::with(before, cmds, objects, answer))
                 }
             };
             cases.push(Replayed { at, item, asked, said });
@@ -155,7 +153,7 @@ impl Worker<'_> {
     }
 
     /// Asks a subject in a process of its own what its strict check says; nothing of a case that it does not answer.
-    fn ask_strict(&mut self, items: &[Item], asked: &[(usize, Asked<'_>)]) -> Vec<Option<Option<Strict>>> {
+    fn ask_strict(&mut self, items: &[Item], asked: &[(usize, Asked<'_>)]) -> Vec<Option<StrictAnswer>> {
         let queries = asked.iter().map(|(at, asked)| asked.query(&items[*at].case.objects));
         let heard = match ask::strict(self.subject.as_mut(), queries.collect()) {
             Ok(heard) => heard,

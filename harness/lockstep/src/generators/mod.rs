@@ -8,6 +8,7 @@ pub mod edges;
 pub mod faults;
 pub mod layout;
 pub mod loose;
+pub mod memory;
 pub mod proper;
 pub mod raw;
 pub mod rows;

@@ -71,7 +71,7 @@ fn indirect_word(u: &mut Unstructured<'_>, at: usize) -> Result<u32> {
     }
 }
 
-fn action(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Result<()> {
+pub(super) fn action(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> Result<()> {
     match below(u, 12)? {
         0..=2 => write_some(u, world, draft),
         3 | 4 => copy_buffers(u, world, draft),
@@ -255,7 +255,7 @@ fn compute_pass(u: &mut Unstructured<'_>, world: &World, draft: &mut Draft) -> R
     Ok(())
 }
 
-fn bind_compute(u: &mut Unstructured<'_>, compute: Compute, draft: &mut Draft) -> Result<()> {
+pub(super) fn bind_compute(u: &mut Unstructured<'_>, compute: Compute, draft: &mut Draft) -> Result<()> {
     draft.push(Op::SetPipeline, &[compute.pipeline]);
     match compute.dynamic {
         true => draft.push(Op::SetBindGroup, &[0, compute.group, 1, dynamic_offset(u)?]),
@@ -332,7 +332,7 @@ fn pass_with_holes(u: &mut Unstructured<'_>, view: u32, draft: &mut Draft) -> Re
 }
 
 /// Begins a pass into the target; true where it only reads depth or stencil.
-fn begin_render_pass(u: &mut Unstructured<'_>, world: &World, view: u32, draft: &mut Draft) -> Result<bool> {
+pub(super) fn begin_render_pass(u: &mut Unstructured<'_>, world: &World, view: u32, draft: &mut Draft) -> Result<bool> {
     let store = if once_in(u, 6)? { 2 } else { 1 };
     let clear = (below(u, 1000)? as f32).to_bits();
     let mut args = vec![1, view, 0, 1 + below(u, 2)?, store, clear, 0, 0, 0];

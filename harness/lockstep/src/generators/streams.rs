@@ -1,10 +1,12 @@
 //! Stream cases: a world, a stream over it, an id map, zero to three faults.
 
 use arbitrary::{Result, Unstructured};
+use wire::Op;
 
 use super::faults::{Fault, LEFT_TO_DEVICE, MALFORMED, OUT_OF_RANGE, STRICT, Work};
 use super::loose::loose;
-use super::proper::{Draft, WINDOW, proper};
+use super::memory::{Ground, at_edge, bundle_at_edge, ground};
+use super::proper::{Draft, WINDOW, action, proper};
 use super::rows::break_table;
 use super::world::{World, world};
 use super::{Made, WORLD_BYTES, below, once_in};
@@ -47,16 +49,25 @@ pub fn stream_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
     })
 }
 
-/// A case for the GPU: proper, with at most one fault, which Decode lets through.
+/// A case for the GPU: proper, with at most one fault, which Decode lets through; or one command at an edge of the strict check's rules,
+/// which may be past it.
 pub fn replay_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
-    let world = world(&mut Unstructured::new(u.bytes(WORLD_BYTES.min(u.len()))?))?;
-    let draft = proper(u, &world)?;
+    let of_world = &mut Unstructured::new(u.bytes(WORLD_BYTES.min(u.len()))?);
+    let mut world = world(of_world)?;
+    let ground = ground(&mut world, of_world)?;
+    let (mut faults, kind) = (Vec::new(), below(u, 16)?);
+    if kind == 10 && once_in(u, 4)? {
+        faults.extend(bundle_at_edge(u, &mut world, &ground)?);
+    }
+    let draft = match kind {
+        6..=10 if faults.is_empty() => edge(u, &world, &ground, &mut faults)?,
+        _ => proper(u, &world)?,
+    };
     let (mut work, host) = translated(u, world, draft, 0)?;
-    let mut faults = Vec::new();
-    match below(u, 8)? {
-        0..=2 => {}
-        3 | 4 => put(&mut work, u, &OUT_OF_RANGE, &mut faults)?,
-        5 | 6 => put(&mut work, u, &STRICT, &mut faults)?,
+    match kind {
+        0..=10 => {}
+        11 | 12 => put(&mut work, u, &OUT_OF_RANGE, &mut faults)?,
+        13 | 14 => put(&mut work, u, &STRICT, &mut faults)?,
         _ => put(&mut work, u, &LEFT_TO_DEVICE, &mut faults)?,
     }
     let blob = wire::encode_blob(&work.draft.words, &work.draft.data);
@@ -64,6 +75,16 @@ pub fn replay_case(u: &mut Unstructured<'_>) -> Result<Made<StreamCase>> {
         case: case(work, host, Vec::new(), blob),
         faults,
     })
+}
+
+/// Something proper, and then a command at an edge.
+fn edge(u: &mut Unstructured<'_>, world: &World, ground: &Ground, names: &mut Vec<&'static str>) -> Result<Draft> {
+    let mut draft = Draft::default();
+    action(u, world, &mut draft)?;
+    draft.push(Op::Submit, &[]);
+    names.extend(at_edge(u, world, ground, &mut draft)?);
+    draft.push(Op::Submit, &[]);
+    Ok(draft)
 }
 
 /// Puts a fault in. Not every stream has a place for every fault, so several are tried.

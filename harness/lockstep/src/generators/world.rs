@@ -154,7 +154,7 @@ impl World {
             .collect()
     }
 
-    fn add(&mut self, kind: Kind, refs: &[u32], body: impl Into<String>) -> u32 {
+    pub(super) fn add(&mut self, kind: Kind, refs: &[u32], body: impl Into<String>) -> u32 {
         // Holes: an id that names nothing stands between ids that name something.
         self.next += if self.objects.len() % 5 == 4 { 2 } else { 1 };
         self.objects.push(Object {
@@ -166,7 +166,7 @@ impl World {
         self.next
     }
 
-    fn buffer(&mut self, size: u32, usage: u32) -> Buffer {
+    pub(super) fn buffer(&mut self, size: u32, usage: u32) -> Buffer {
         let id = self.add(Kind::Buffer, &[], format!(r#"{{"size":{size},"usage":{usage}}}"#));
         let buffer = Buffer { id, size, usage };
         self.buffers.push(buffer);
@@ -326,24 +326,48 @@ fn render(world: &mut World, u: &mut Unstructured<'_>, kernel: Kernel, uniform: 
 }
 
 fn pipeline_body(instance: bool, corners: bool, depth: Option<Depth>) -> String {
-    let corners = match corners {
-        true => r#",{"arrayStride":4,"attributes":[{"format":"uint32","offset":0,"shaderLocation":1}]}"#,
-        false => "",
-    };
-    let buffers = match instance {
-        true => format!(
-            r#","buffers":[{{"arrayStride":4,"stepMode":"instance","attributes":[{{"format":"uint32","offset":0,"shaderLocation":0}}]}}{corners}]"#
+    let buffers = match (instance, corners) {
+        (false, _) => String::new(),
+        (true, false) => vertex_buffer("instance", [4, 4], 0),
+        (true, true) => format!(
+            "{},{}",
+            vertex_buffer("instance", [4, 4], 0),
+            vertex_buffer("vertex", [4, 4], 1)
         ),
-        false => String::new(),
     };
+    pipeline_of(&buffers, depth)
+}
+
+/// A vertex buffer of one u32 an element: its stride, where the attribute ends and its location.
+fn vertex_buffer(step_mode: &str, [stride, end]: [u32; 2], location: u32) -> String {
+    let offset = end - 4;
+    format!(
+        r#"{{"arrayStride":{stride},"stepMode":"{step_mode}","attributes":[{{"format":"uint32","offset":{offset},"shaderLocation":{location}}}]}}"#
+    )
+}
+
+fn pipeline_of(buffers: &str, depth: Option<Depth>) -> String {
     let state = |depth: Depth| {
         let format = depth.format();
         format!(r#","depthStencil":{{"format":"{format}","depthWriteEnabled":false,"depthCompare":"always"}}"#)
     };
     let depth = depth.map(state).unwrap_or_default();
     format!(
-        r#"{{"vertex":{{"entryPoint":"vs"{buffers}}},"primitive":{{"topology":"triangle-list"}}{depth},"fragment":{{"entryPoint":"fs","targets":[{{"format":"r32uint"}}]}}}}"#
+        r#"{{"vertex":{{"entryPoint":"vs","buffers":[{buffers}]}},"primitive":{{"topology":"triangle-list"}}{depth},"fragment":{{"entryPoint":"fs","targets":[{{"format":"r32uint"}}]}}}}"#
     )
+}
+
+/// A render pipeline into the world's targets with two vertex buffers: of each the bytes between two elements and of the last one. The
+/// first goes by instances, the second, which no shader looks at, by vertices.
+pub(super) fn instance_pipeline(world: &mut World, [instances, vertices]: [[u32; 2]; 2]) -> u32 {
+    let module = world.module(Kernel::Instance);
+    let layout = world.add(Kind::PipelineLayout, &[], "{}");
+    let buffers = [
+        vertex_buffer("instance", instances, 0),
+        vertex_buffer("vertex", vertices, 1),
+    ];
+    let body = pipeline_of(&buffers.join(","), world.depth);
+    world.add(Kind::RenderPipeline, &[layout, module, module], body)
 }
 
 /// A bundle that draws triangles of the first instance, with indices and indirectly where the world has what that takes. Its ids are
@@ -392,7 +416,7 @@ fn bundle(
     Ok(world.add(Kind::RenderBundle, &refs, body))
 }
 
-fn bundle_body(depth: Option<Depth>, words: &[u32]) -> String {
+pub(super) fn bundle_body(depth: Option<Depth>, words: &[u32]) -> String {
     let member = |depth: Depth| format!(r#","depthStencilFormat":"{}""#, depth.format());
     let depth = depth.map(member).unwrap_or_default();
     format!(r#"{{"colorFormats":["r32uint"]{depth},"words":{words:?}}}"#)

@@ -106,6 +106,7 @@ pub(super) fn broken(message: &str, lost: bool) -> Outcome {
 pub(super) fn engine_trouble(message: &str) -> Trouble {
     Trouble {
         command: None,
+        row: None,
         kind: TroubleKind::Engine,
         message: message.into(),
     }
@@ -136,7 +137,12 @@ pub(super) fn perform_reads(request: &Request<'_>, executes: bool, outcome: &mut
             Err(why) => {
                 let message = format!("read of buffer {}: {why}", read.id);
                 let kind = TroubleKind::Validation;
-                outcome.trouble.get_or_insert(Trouble { command, kind, message });
+                outcome.trouble.get_or_insert(Trouble {
+                    command,
+                    row: None,
+                    kind,
+                    message,
+                });
             }
         }
     }

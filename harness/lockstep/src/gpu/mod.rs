@@ -38,6 +38,8 @@ pub struct Outcome {
 pub struct Trouble {
     /// The command's index, every command counted from 0; `None` when the object table itself was refused.
     pub command: Option<usize>,
+    /// The id of the row of the object table that was refused; none where the engine does not say.
+    pub row: Option<u32>,
     /// What it was.
     pub kind: TroubleKind,
     /// The engine's own words. Never compared: each engine has its own.

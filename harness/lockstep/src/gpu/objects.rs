@@ -223,6 +223,7 @@ impl Maker<'_> {
                 let message = format!("object {} ({}): {why}", object.id, object.kind.name());
                 Trouble {
                     command: None,
+                    row: Some(object.id),
                     kind,
                     message,
                 }

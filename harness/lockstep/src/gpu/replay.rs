@@ -71,6 +71,7 @@ pub(super) fn replay(
         (Err(trouble), _) => Some(trouble),
         (Ok(()), Some(stop)) => Some(Trouble {
             command: Some(stop.command),
+            row: None,
             kind: TroubleKind::WrongKind,
             message: stop.to_string(),
         }),
@@ -136,6 +137,7 @@ impl<'a> Replay<'a> {
     fn trouble(&self, at: usize, (kind, message): (TroubleKind, String)) -> Trouble {
         Trouble {
             command: Some(self.calls[at].0),
+            row: None,
             kind,
             message,
         }

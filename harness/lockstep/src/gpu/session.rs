@@ -324,6 +324,7 @@ fn reads(gpu: &Gpu, table: &Table, buffers: &[BufferFacts], step: &Step) -> Resu
     for read in &step.reads {
         let refused = |why: String| Trouble {
             command: None,
+            row: None,
             kind: TroubleKind::Validation,
             message: format!("read of buffer {}: {why}", read.id),
         };

@@ -315,6 +315,8 @@ impl Gpu {
             bail!("it dispatches at most {workgroups} workgroups a dimension; streams may ask for {WORKGROUPS}");
         }
         let descriptor = wgpu::DeviceDescriptor {
+            // For streams over compressed textures.
+            required_features: adapter.features() & wgpu::Features::TEXTURE_COMPRESSION_BC,
             required_limits,
             ..Default::default()
         };

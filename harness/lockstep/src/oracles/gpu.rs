@@ -261,7 +261,10 @@ fn judge_accepted(cmds: &[Cmd<'_>], objects: &[Object], outcome: &Outcome) -> Ju
         let message = outcome.trouble.as_ref().map_or("", |trouble| &trouble.message);
         return judged(Cell::GotThrough, "the device was lost", message);
     }
-    let Some(Trouble { command, kind, message }) = &outcome.trouble else {
+    let Some(Trouble {
+        command, kind, message, ..
+    }) = &outcome.trouble
+    else {
         return judged(Cell::Sound, "no error", "");
     };
     let Some(cmd) = command.and_then(|at| cmds.get(at)) else {

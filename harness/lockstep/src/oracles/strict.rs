@@ -1,7 +1,7 @@
 //! The strict check (wire.md section 8) against engines: its two proofs.
 //!
 //! **Catches** a command that `check_strict` accepts and an engine refuses over memory, one that it refuses and an engine takes, and a
-//! refusal that names a word which is none of the command's arguments.
+//! refusal that names a word which its rule is not about, or that is over what an earlier pass or a bundle left set.
 //!
 //! What an engine says is text and never compared, so whether its error is of the classes of section 8 follows from the command and
 //! the table. A write, copy or read can only be refused over memory, and so can a SetBindGroup of a compute pass. Of the other commands
@@ -10,28 +10,35 @@
 //! not, or nothing says so, the error is one that only a device gives. The other commands, such as BeginRenderPass, are the device's
 //! alone.
 //!
+//! The render bundles of a table are held to it in the same way: the engine must make those that it accepts, and refuse the row of the first
+//! that it refuses.
+//!
 //! **Does not catch** a rule that the strict check and every engine lack alike; a rule over memory that it lacks for a draw or dispatch
-//! whose state `rest` does not understand (a layout `auto`, a shader that is no [`Kernel`](crate::gpu::kernels::Kernel)); and
-//! ReadBuffers that it refuses, which the host performs and no engine sees. Where an engine is laxer or stricter than WebGPU, a line of
+//! whose state `rest` does not understand (a layout `auto`, a shader that is no [`Kernel`](crate::gpu::kernels::Kernel)); ReadBuffers
+//! that it refuses, which the host performs and no engine sees; and bundles on an engine that does not say which row it refuses (deno,
+//! Dawn). Where an engine is laxer or stricter than WebGPU, a line of
 //! [`LEDGER`] says so.
 
 mod rest;
 
 use std::rc::Rc;
 
-use wire::{Cmd, ObjectTable, Op, Rule, Strict};
+use wire::{Class, Cmd, Dimension, ObjectTable, Op, Rule, Strict};
 
 use crate::case::Object;
 use crate::gpu::engine::{Engine, Request};
-use crate::gpu::{Outcome, TroubleKind};
+use crate::gpu::{Outcome, Trouble, TroubleKind};
+use crate::readers::answer::StrictAnswer;
 use crate::report::results::StrictRow;
-use crate::strict::Facts;
+use crate::strict::{Facts, bundle_words, check_bundles};
 
 /// What the strict check says of a stream.
 pub struct Said<'a> {
     cmds: Vec<Cmd<'a>>,
     objects: &'a [Object],
     facts: Rc<Facts>,
+    /// The first render bundle that it refuses, by id.
+    bundle: Option<(u32, Strict)>,
     /// The first command that it refuses.
     pub refusal: Option<Strict>,
 }
@@ -44,9 +51,17 @@ impl<'a> Said<'a> {
 
     /// The same; where the stream before was over an equal table, that table is not read again.
     pub fn after(before: Option<&Said<'_>>, cmds: &[Cmd<'a>], objects: &'a [Object]) -> Said<'a> {
-        let said = Said::with(before, cmds, objects, None);
+        let said = Said::with(before, cmds, objects, StrictAnswer::default());
         let refusal = wire::check_strict(cmds.iter().copied(), &*said.facts).err();
-        Said { refusal, ..said }
+        let bundle = match before {
+            Some(before) if before.objects == objects => before.bundle,
+            _ => check_bundles(objects).err(),
+        };
+        Said {
+            bundle,
+            refusal,
+            ..said
+        }
     }
 
     /// The same by facts of the table that are there already.
@@ -56,17 +71,13 @@ impl<'a> Said<'a> {
             cmds: cmds.to_vec(),
             objects,
             facts,
+            bundle: None,
             refusal,
         }
     }
 
     /// What another reader's strict check says.
-    pub fn with(
-        before: Option<&Said<'_>>,
-        cmds: &[Cmd<'a>],
-        objects: &'a [Object],
-        refusal: Option<Strict>,
-    ) -> Said<'a> {
+    pub fn with(before: Option<&Said<'_>>, cmds: &[Cmd<'a>], objects: &'a [Object], answer: StrictAnswer) -> Said<'a> {
         let facts = match before {
             Some(before) if before.objects == objects => Rc::clone(&before.facts),
             _ => Rc::new(Facts::of(objects)),
@@ -75,16 +86,51 @@ impl<'a> Said<'a> {
             cmds: cmds.to_vec(),
             objects,
             facts,
-            refusal,
+            bundle: answer.bundle,
+            refusal: answer.stream,
         }
     }
+}
 
-    /// Whether a refusal names a command of the stream, by its opcode, and one of its arguments.
-    fn is_sound(&self, refusal: Strict) -> bool {
-        let of_it = |cmd: &Cmd<'_>| (cmd.word + 1..=cmd.word + cmd.args.len()).contains(&refusal.word);
-        let cmd = self.cmds.get(refusal.command);
-        cmd.is_some_and(|cmd| cmd.op == refusal.op && of_it(cmd))
-    }
+/// Whether a refusal names a command, by its opcode, and an argument of it that wire.md section 8 names with the rule.
+fn is_sound(refusal: Strict, cmd: &Cmd<'_>) -> bool {
+    let argument = refusal.word.checked_sub(cmd.word + 1);
+    let is_due = |at: usize| at < cmd.args.len() && may_name(refusal.rule, cmd.op, at);
+    cmd.op == refusal.op && argument.is_some_and(is_due)
+}
+
+/// The last column of the tables of wire.md section 8: whether the rule is about the argument `at`, counted from 0.
+fn may_name(rule: Rule, op: Op, at: usize) -> bool {
+    let ids: &[usize] = match op {
+        Op::SetBindGroup | Op::SetVertexBuffer => &[1],
+        Op::CopyBufferToBuffer => &[0, 3],
+        Op::CopyTextureToTexture => &[0, 6],
+        _ => &[0],
+    };
+    let due: &[usize] = match rule {
+        Rule::WrongKind | Rule::OneSample => ids,
+        rule if rule.class() == Class::Usage => ids,
+        Rule::UniformOffset | Rule::StorageOffset | Rule::DynamicOffsetRange => return at >= 3,
+        Rule::VertexReads | Rule::IndexReads | Rule::BindGroupIndex | Rule::VertexBufferSlot => &[0],
+        Rule::InstanceReads => &[1],
+        Rule::VertexBufferRange | Rule::VertexBufferOffset | Rule::IndexBufferRange | Rule::IndexBufferOffset => &[2],
+        Rule::DynamicOffsetCount => &[2],
+        Rule::Workgroups => &[0, 1, 2],
+        Rule::SameBuffer => &[3],
+        Rule::CopyDestinationOffset | Rule::CopyDestinationRange => &[4],
+        Rule::CopySize => &[6],
+        Rule::Formats | Rule::SampleCounts | Rule::SameSubresource => &[6],
+        Rule::AllAspects | Rule::OneAspect | Rule::WritableAspect => &[5, 11],
+        Rule::MipLevel => &[1, 7],
+        Rule::OriginBlock | Rule::CopyExtent => &[2, 3, 4, 8, 9, 10],
+        Rule::ExtentBlock | Rule::WholeSubresource => &[12, 13, 14],
+        Rule::DataBytes => &[7],
+        Rule::BytesPerRowGiven | Rule::BytesPerRow => &[10],
+        Rule::RowsPerImageGiven | Rule::RowsPerImage => &[11],
+        // The offset of a write, a read, an indirect command or the source of a copy.
+        _ => &[1],
+    };
+    due.contains(&at)
 }
 
 /// What a replay showed.
@@ -131,16 +177,24 @@ impl Judged {
 /// command's encoder: replay with `stop_after` at that command and judge once more.
 pub fn judge(said: &Said<'_>, engine: &str, outcome: &Outcome, stop_after: Option<usize>) -> Option<Judged> {
     let trouble = outcome.trouble.as_ref();
-    let broken = trouble.is_some_and(|trouble| trouble.kind == TroubleKind::Engine || trouble.command.is_none());
     let message = trouble.map_or("", |trouble| &trouble.message);
-    if outcome.lost || broken {
-        return Some(judged(Cell::NotShown, "the engine broke or refuses the table", message));
+    if outcome.lost || trouble.is_some_and(|trouble| trouble.kind == TroubleKind::Engine) {
+        return Some(judged(Cell::NotShown, NOTHING_SHOWN, message));
+    }
+    let refused = trouble.filter(|trouble| trouble.command.is_none());
+    if let Some(bundle) = said.bundle {
+        return Some(refused_bundle(said, engine, bundle, refused));
+    }
+    if let Some(trouble) = refused {
+        return Some(refused_row(said, engine, trouble));
     }
     let refused_at = trouble.and_then(|trouble| trouble.command).unwrap_or(usize::MAX);
     match said.refusal {
-        Some(strict) if !said.is_sound(strict) => {
-            let what = "a refusal that names no argument of a command of the stream";
-            Some(judged(Cell::OverRefusal, what, strict.to_string()))
+        Some(strict) if !said.cmds.get(strict.command).is_some_and(|cmd| is_sound(strict, cmd)) => {
+            Some(judged(Cell::OverRefusal, NAMES_NOTHING, strict.to_string()))
+        }
+        Some(strict) if !rest::is_set(&said.cmds, strict.command, said.objects, strict.rule) => {
+            Some(judged(Cell::OverRefusal, NOT_SET, strict.to_string()))
         }
         Some(strict) if refused_at == strict.command => Some(judged(Cell::Right, strict.rule.words(), message)),
         Some(strict) if refused_at > strict.command => {
@@ -169,6 +223,58 @@ pub fn judge_with_probe(
     })
 }
 
+const NOTHING_SHOWN: &str = "the engine broke or refuses the table";
+const NAMES_NOTHING: &str = "a refusal that names no argument that its rule is about";
+
+const NOT_SET: &str = "a refusal of a draw over what is not set";
+
+/// The words of the bundle that an id names, in the replayer's ids; none where it names no bundle.
+fn words_of(said: &Said<'_>, id: u32) -> Vec<u32> {
+    let row = said.objects.iter().rfind(|object| object.id == id);
+    row.and_then(bundle_words).unwrap_or_default()
+}
+
+/// The strict check refuses the bundle `id`; the engine refused `refused`, a row of the table, or made them all.
+fn refused_bundle(said: &Said<'_>, engine: &str, (id, strict): (u32, Strict), refused: Option<&Trouble>) -> Judged {
+    let words = words_of(said, id);
+    let cmd = wire::bundle_commands(&words).map_while(Result::ok).nth(strict.command);
+    let Some(cmd) = cmd.filter(|cmd| is_sound(strict, cmd)) else {
+        return judged(Cell::OverRefusal, NAMES_NOTHING, strict.to_string());
+    };
+    match refused {
+        Some(trouble) if trouble.row == Some(id) => judged(Cell::Right, strict.rule.words(), &*trouble.message),
+        Some(trouble) => judged(Cell::NotShown, NOTHING_SHOWN, &*trouble.message),
+        None => match ledger(said, engine, &cmd, Some(strict.rule), true) {
+            Some(line) => judged(Cell::Ledger, line.why, strict.to_string()),
+            None => {
+                let what = format!("refused a bundle over \"{}\" and the GPU takes it", strict.rule);
+                judged(Cell::OverRefusal, what, strict.to_string())
+            }
+        },
+    }
+}
+
+/// The strict check accepts every bundle; the engine refused a row of the table.
+fn refused_row(said: &Said<'_>, engine: &str, refused: &Trouble) -> Judged {
+    let words = words_of(said, refused.row.unwrap_or_default());
+    let cmds: Vec<Cmd<'_>> = wire::bundle_commands(&words).map_while(Result::ok).collect();
+    let message = &*refused.message;
+    if cmds.is_empty() {
+        return judged(Cell::NotShown, NOTHING_SHOWN, message);
+    }
+    if !rest::bundle_holds(&cmds, said.objects) {
+        return judged(Cell::DeviceOnly, "only a device says: a bundle", message);
+    }
+    match cmds.iter().find_map(|cmd| ledger(said, engine, cmd, None, true)) {
+        Some(line) => judged(Cell::Ledger, line.why, message),
+        None => judged(
+            Cell::Missed,
+            "accepted a bundle and the GPU refuses it over memory",
+            message,
+        ),
+    }
+}
+
 fn judged(cell: Cell, what: impl Into<String>, detail: impl Into<String>) -> Judged {
     Judged {
         cell,
@@ -185,7 +291,7 @@ fn over_refusal(said: &Said<'_>, engine: &str, strict: Strict, seen: bool) -> Op
     if !seen {
         return None;
     }
-    let what = match ledger(said, engine, &said.cmds[strict.command], Some(strict.rule)) {
+    let what = match ledger(said, engine, &said.cmds[strict.command], Some(strict.rule), false) {
         Some(line) => return Some(judged(Cell::Ledger, line.why, strict.to_string())),
         None => format!("refused {} over \"{}\" and the GPU takes it", strict.op, strict.rule),
     };
@@ -197,7 +303,7 @@ fn accepted(said: &Said<'_>, engine: &str, cmd: &Cmd<'_>, at: usize, message: &s
     if !rest::holds(&said.cmds, at, said.objects) {
         return judged(Cell::DeviceOnly, device_only(cmd.op), message);
     }
-    match ledger(said, engine, cmd, None) {
+    match ledger(said, engine, cmd, None, false) {
         Some(line) => judged(Cell::Ledger, line.why, message),
         None => judged(
             Cell::Missed,
@@ -226,6 +332,8 @@ pub struct Line {
     pub engine: &'static str,
     /// The rules that the engine lacks; none where it refuses what WebGPU takes.
     pub rules: &'static [Rule],
+    /// It is about commands of bundles alone.
+    bundles: bool,
     /// The commands that it is about.
     when: fn(&Cmd<'_>, &Facts) -> bool,
     /// Why, in few words, with the versions that were seen.
@@ -233,32 +341,60 @@ pub struct Line {
 }
 
 /// The lines: the second table of `reference/ENGINES.md`, which says where their examples are. Each says which versions it was seen with.
-pub static LEDGER: [Line; 4] = [
+pub static LEDGER: [Line; 5] = [
     Line {
         engine: "wgpu:",
         rules: &[Rule::SameSubresource],
-        when: |_, _| true,
+        bundles: false,
+        when: is_between_slices,
         why: "wgpu 30.0.2 takes the slices of a 3d texture for subresources: it copies between different slices of one mip level",
     },
     Line {
         engine: "deno",
         rules: &[Rule::SameSubresource],
-        when: |_, _| true,
+        bundles: false,
+        when: is_between_slices,
         why: "deno 2.9.6 takes the slices of a 3d texture for subresources, as wgpu does",
     },
     Line {
         engine: "wgpu:",
         rules: &[],
+        bundles: false,
         when: is_empty_section,
         why: "wgpu 30.0.2's API has no empty buffer slice: it cannot set an empty vertex or index buffer",
     },
     Line {
         engine: "deno",
         rules: &[Rule::BufferCopyDst, Rule::WriteOffset, Rule::WriteRange],
+        bundles: false,
         when: |cmd, _| cmd.op == Op::WriteBuffer && cmd.args[4] == 0,
         why: "deno 2.9.6 does not look at a write of 0 bytes (gfx-rs/wgpu #8920, mended in wgpu 30)",
     },
+    Line {
+        engine: "wgpu:",
+        rules: &[
+            Rule::IndirectOffset,
+            Rule::DrawIndirectRange,
+            Rule::DrawIndexedIndirectRange,
+        ],
+        bundles: true,
+        when: |_, _| true,
+        why: "wgpu 30.0.2 does not look at the offset of an indirect draw in a bundle",
+    },
 ];
+
+/// A copy within one mip level of a 3d texture from another slice on, overlapping or not; or of no slice within a 1d one.
+fn is_between_slices(cmd: &Cmd<'_>, facts: &Facts) -> bool {
+    let &[src, src_mip, _, _, src_z, _, dst, dst_mip, _, _, dst_z, _, _, _, depth] = cmd.args else {
+        return false;
+    };
+    let counted = match facts.texture(src).map(|texture| texture.dimension) {
+        Some(Dimension::D3) => 1,
+        Some(Dimension::D1) => depth,
+        _ => return false,
+    };
+    (src, src_mip) == (dst, dst_mip) && src_z.abs_diff(dst_z) >= counted
+}
 
 /// A vertex or index buffer that is set from its end on.
 fn is_empty_section(cmd: &Cmd<'_>, facts: &Facts) -> bool {
@@ -270,12 +406,18 @@ fn is_empty_section(cmd: &Cmd<'_>, facts: &Facts) -> bool {
     facts.buffer(buffer).is_some_and(|buffer| buffer.size == offset)
 }
 
-fn ledger(said: &Said<'_>, engine: &str, cmd: &Cmd<'_>, rule: Option<Rule>) -> Option<&'static Line> {
+/// The line about a command of the stream, or of a bundle.
+fn ledger(said: &Said<'_>, engine: &str, cmd: &Cmd<'_>, rule: Option<Rule>, in_bundle: bool) -> Option<&'static Line> {
     let of_rule = |line: &Line| match rule {
         Some(rule) => line.rules.contains(&rule),
         None => line.rules.is_empty(),
     };
-    let about = |line: &&Line| engine.starts_with(line.engine) && of_rule(line) && (line.when)(cmd, &said.facts);
+    let about = |line: &&Line| {
+        engine.starts_with(line.engine)
+            && of_rule(line)
+            && (in_bundle || !line.bundles)
+            && (line.when)(cmd, &said.facts)
+    };
     LEDGER.iter().find(about)
 }
 

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::answer::{self, DescriptorAnswer, NotAnAnswer, StreamAnswer};
+use super::answer::{self, DescriptorAnswer, NotAnAnswer, StreamAnswer, StrictAnswer};
 use super::{Batch, BatchAnswers, CallsQuery, ReaderFailed, StreamReader};
 use crate::case::StreamCase;
 
@@ -99,7 +99,7 @@ pub fn batch(reader: &mut dyn StreamReader, batch: &Batch) -> Result<BatchAnswer
 pub fn strict(
     reader: &mut dyn StreamReader,
     queries: Vec<CallsQuery>,
-) -> Result<Vec<Result<Option<wire::Strict>, NotAnAnswer>>, ReaderFailed> {
+) -> Result<Vec<Result<StrictAnswer, NotAnAnswer>>, ReaderFailed> {
     let question = Batch {
         strict: queries,
         ..Batch::default()

@@ -67,7 +67,12 @@ fn trouble(from: &mut Payload<'_>) -> io::Result<Option<Trouble>> {
     };
     let command = from.word()?.checked_sub(1).map(|command| command as usize);
     let message = String::from_utf8_lossy(from.bytes()?).into_owned();
-    Ok(Some(Trouble { command, kind, message }))
+    Ok(Some(Trouble {
+        command,
+        row: None,
+        kind,
+        message,
+    }))
 }
 
 fn held(from: &mut Payload<'_>) -> io::Result<(u32, u32, Option<Vec<u8>>)> {

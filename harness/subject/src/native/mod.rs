@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wire::{Blob, BufferInfo, Cmd, RangeRefusal, Read};
+use wire::{Blob, BufferInfo, Cmd, RangeRefusal, Read, Strict};
 
 use crate::answer::AnswerWriter;
 use crate::calls::{Row, calls_of_bytes};
@@ -213,23 +213,33 @@ fn answer_calls(query: &CallsQuery) -> Vec<u8> {
     calls_of_bytes(&query.rows, &query.blob).text().into_bytes()
 }
 
+/// What the strict check knows of a table: its facts, and whether it refuses one of its bundles.
+type StrictTable = (Facts, Result<(), (u32, Strict)>);
+
 /// CheckStrict's answers. Questions in a row over one table have it read once.
 fn answer_strict(queries: &[CallsQuery]) -> Vec<Vec<u8>> {
-    let mut known: Option<(&[Row], Facts)> = None;
+    let mut known: Option<(&[Row], StrictTable)> = None;
     let answers = queries.iter().map(|query| {
-        let facts = match known.take() {
-            Some((rows, facts)) if rows == query.rows => facts,
-            _ => Facts::of_rows(&query.rows),
+        let table = match known.take() {
+            Some((rows, table)) if rows == query.rows => table,
+            _ => Facts::and_bundles(&query.rows),
         };
-        let answer = strict_answer(&query.blob, &facts);
-        known = Some((&query.rows, facts));
+        let answer = strict_answer(&query.blob, &table);
+        known = Some((&query.rows, table));
         answer
     });
     answers.collect()
 }
 
-fn strict_answer(blob: &[u8], facts: &Facts) -> Vec<u8> {
+fn strict_answer(blob: &[u8], (facts, bundles): &StrictTable) -> Vec<u8> {
     let mut answer = AnswerWriter::default();
+    match bundles {
+        Ok(()) => answer.word(0),
+        Err((id, refused)) => {
+            [1, *id].into_iter().for_each(|word| answer.word(word));
+            put_strict(&mut answer, *refused);
+        }
+    }
     let blob = Blob::parse(blob).ok();
     let commands = blob
         .iter()
@@ -237,11 +247,16 @@ fn strict_answer(blob: &[u8], facts: &Facts) -> Vec<u8> {
     match wire::check_strict(commands.map_while(Result::ok), facts) {
         Ok(()) => answer.word(0),
         Err(refused) => {
-            let rule = 1 + refused.rule as u32;
-            for word in [1, refused.command as u32, refused.word as u32, refused.op.word(), rule] {
-                answer.word(word);
-            }
+            answer.word(1);
+            put_strict(&mut answer, refused);
         }
     }
     answer.finish()
+}
+
+fn put_strict(answer: &mut AnswerWriter, refused: Strict) {
+    let rule = 1 + refused.rule as u32;
+    for word in [refused.command as u32, refused.word as u32, refused.op.word(), rule] {
+        answer.word(word);
+    }
 }

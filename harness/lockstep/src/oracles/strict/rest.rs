@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use wire::{Cmd, Kind, Op};
+use wire::{Cmd, Kind, Op, Rule};
 
 use crate::case::Object;
 use crate::gpu::kernels;
@@ -14,28 +14,43 @@ const KERNEL_BYTES: u64 = 4;
 
 /// Whether nothing but memory can be wrong with the command `at`.
 pub(super) fn holds(cmds: &[Cmd<'_>], at: usize, objects: &[Object]) -> bool {
-    let rows: BTreeMap<u32, &Object> = objects.iter().map(|object| (object.id, object)).collect();
-    // A row that another took the place of is still meant by the rows between.
-    if rows.len() < objects.len() {
+    let Some(table) = Table::of(objects) else {
         return false;
-    }
-    let table = Table(rows);
+    };
     let mut pass = Pass::default();
     cmds[..at].iter().for_each(|cmd| pass.follow(cmd, &table));
-    let cmd = &cmds[at];
-    match cmd.op {
-        Op::WriteBuffer | Op::WriteTexture | Op::ReadBuffer | Op::CopyBufferToBuffer | Op::CopyTextureToTexture => true,
-        Op::SetBindGroup if !pass.renders => true,
-        Op::SetBindGroup | Op::SetVertexBuffer | Op::SetIndexBuffer => {
-            pass.follow(cmd, &table);
-            pass.only_reads(&table)
-        }
-        Op::Draw | Op::DrawIndirect => pass.can_draw(&table) == Some(true),
-        Op::DrawIndexed | Op::DrawIndexedIndirect => pass.index && pass.can_draw(&table) == Some(true),
-        Op::Dispatch => pass.can_dispatch(&table, None) == Some(true),
-        Op::DispatchIndirect => pass.can_dispatch(&table, Some(cmd.args[0])) == Some(true),
-        _ => false,
+    pass.takes(&cmds[at], &table)
+}
+
+/// Whether what a refusal of the command `at` is about is set there, where it is a draw: what is not is the device's business (wire.md
+/// section 8).
+pub(super) fn is_set(cmds: &[Cmd<'_>], at: usize, objects: &[Object], rule: Rule) -> bool {
+    let reads = [Rule::IndexReads, Rule::VertexReads, Rule::InstanceReads];
+    let Some(table) = Table::of(objects).filter(|_| reads.contains(&rule)) else {
+        return true;
+    };
+    let mut pass = Pass::default();
+    cmds[..at].iter().for_each(|cmd| pass.follow(cmd, &table));
+    match rule {
+        Rule::IndexReads => pass.index,
+        _ => pass.pipeline.is_some() && !pass.vertex.is_empty(),
     }
+}
+
+/// Whether nothing but memory can be wrong with a render bundle of these commands.
+pub(super) fn bundle_holds(cmds: &[Cmd<'_>], objects: &[Object]) -> bool {
+    let Some(table) = Table::of(objects) else {
+        return false;
+    };
+    let mut pass = Pass {
+        renders: true,
+        ..Pass::default()
+    };
+    cmds.iter().all(|cmd| {
+        let takes = cmd.op == Op::SetPipeline || pass.takes(cmd, &table);
+        pass.follow(cmd, &table);
+        takes
+    })
 }
 
 /// What the open pass has set.
@@ -53,6 +68,25 @@ struct Pass {
 }
 
 impl Pass {
+    /// Whether nothing but memory can be wrong with a command that comes next.
+    fn takes(&mut self, cmd: &Cmd<'_>, table: &Table<'_>) -> bool {
+        match cmd.op {
+            Op::WriteBuffer | Op::WriteTexture | Op::ReadBuffer | Op::CopyBufferToBuffer | Op::CopyTextureToTexture => {
+                true
+            }
+            Op::SetBindGroup if !self.renders => true,
+            Op::SetBindGroup | Op::SetVertexBuffer | Op::SetIndexBuffer => {
+                self.follow(cmd, table);
+                self.only_reads(table)
+            }
+            Op::Draw | Op::DrawIndirect => self.can_draw(table) == Some(true),
+            Op::DrawIndexed | Op::DrawIndexedIndirect => self.index && self.can_draw(table) == Some(true),
+            Op::Dispatch => self.can_dispatch(table, None) == Some(true),
+            Op::DispatchIndirect => self.can_dispatch(table, Some(cmd.args[0])) == Some(true),
+            _ => false,
+        }
+    }
+
     fn follow(&mut self, cmd: &Cmd<'_>, table: &Table<'_>) {
         match (cmd.op, cmd.args) {
             (Op::BeginRenderPass | Op::BeginComputePass, _) => {
@@ -149,6 +183,12 @@ struct Binding {
 }
 
 impl Table<'_> {
+    /// None where a row took the place of another, which the rows between still mean.
+    fn of(objects: &[Object]) -> Option<Table<'_>> {
+        let rows: BTreeMap<u32, &Object> = objects.iter().map(|object| (object.id, object)).collect();
+        (rows.len() == objects.len()).then_some(Table(rows))
+    }
+
     fn row(&self, id: u32, kind: Kind) -> Option<&Object> {
         self.0.get(&id).copied().filter(|row| row.kind == kind)
     }
