@@ -1,6 +1,6 @@
 #!/bin/bash -eu
-# Builds every fuzz target there is, with its seeds and its dictionary, into $OUT: ClusterFuzzLite and OSS-Fuzz run this in their image.
-# It runs anywhere else too, with OUT and WORK set: docs/nightly.md.
+# Builds every fuzz target there is, with its seeds, its dictionary and libFuzzer's options, into $OUT: ClusterFuzzLite and OSS-Fuzz run
+# this in their image. It runs anywhere else too, with OUT and WORK set: docs/nightly.md.
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
@@ -27,5 +27,8 @@ for target in $(cargo fuzz list); do
   fi
   if [ -e "fuzz/dictionaries/$target.dict" ]; then
     cp "fuzz/dictionaries/$target.dict" "$OUT/"
+  fi
+  if [ -e "fuzz/options/$target.options" ]; then
+    cp "fuzz/options/$target.options" "$OUT/"
   fi
 done

@@ -2,8 +2,6 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target, fuzzer_mutate};
-use lockstep::case::Case;
-use lockstep::generators::layout;
 use lockstep::oracles::fuzz::mutate;
 
 fuzz_target!(|bytes: &[u8]| -> Corpus {
@@ -14,7 +12,5 @@ fuzz_target!(|bytes: &[u8]| -> Corpus {
 });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    mutate::case(data, size, max_size, seed, fuzzer_mutate, |u| {
-        Ok(layout::layout_case(u)?.map(Case::Layout).case)
-    })
+    mutate::layout(data, size, max_size, seed, fuzzer_mutate)
 });

@@ -200,6 +200,10 @@ fn mutated(
     (size != usize::MAX).then_some(buffer)
 }
 
+fn fresh_layout(u: &mut Unstructured<'_>) -> arbitrary::Result<Case> {
+    Ok(layout::layout_case(u)?.map(Case::Layout).case)
+}
+
 #[test]
 fn a_mutated_stream_keeps_its_commands_and_passes_whole() {
     let mut made = 0;
@@ -267,10 +271,7 @@ fn two_streams_are_spliced_between_their_passes() {
 
 #[test]
 fn a_mutated_case_is_a_case() {
-    fn fresh(u: &mut Unstructured<'_>) -> arbitrary::Result<Case> {
-        Ok(layout::layout_case(u)?.map(Case::Layout).case)
-    }
-    let mutate = |data: &mut [u8], size, most, seed, bytes| mutate::case(data, size, most, seed, bytes, fresh);
+    let mutate = |data: &mut [u8], size, most, seed, bytes| mutate::case(data, size, most, seed, bytes, fresh_layout);
     let (mut made, mut cases) = (0, 0);
     for (_, input) in seeds("layouts") {
         for seed in 0..100 {
@@ -283,6 +284,30 @@ fn a_mutated_case_is_a_case() {
         }
     }
     assert!(made > 1000 && cases > made / 2, "{cases} of {made}");
+}
+
+/// Without its file being read: so the two must say the same. Most have few entries, and some many.
+#[test]
+fn a_mutated_layout_is_handed_over_as_its_file_has_it() {
+    let (mut made, mut few) = (0, 0);
+    for (_, input) in seeds("layouts") {
+        for seed in 0..200 {
+            let Some(bytes) = mutated(&input, mutate::layout, seed) else {
+                continue;
+            };
+            let case = mutate::handed_over(&bytes).expect("a layout case");
+            let entries = case.groups.iter().flatten().map(Vec::len).sum::<usize>();
+            assert_eq!((target("layouts").case)(&bytes), Some(Case::Layout(case)));
+            assert_eq!(
+                mutated(&input, mutate::layout, seed).as_ref(),
+                Some(&bytes),
+                "the same again"
+            );
+            made += 1;
+            few += u32::from(entries <= 6);
+        }
+    }
+    assert!(made > 2000 && few < made && few > made * 9 / 10, "{few} of {made}");
 }
 
 /// A bit changed, as the number says.
@@ -317,9 +342,6 @@ fn bytes(data: &mut [u8], size: usize, _: usize) -> usize {
 #[case("gpu_noop", 50)]
 #[case("inspect", 300)]
 fn mutations_of_each_seed_hold(#[case] name: &str, #[case] mutations: u32) {
-    fn fresh(u: &mut Unstructured<'_>) -> arbitrary::Result<Case> {
-        Ok(layout::layout_case(u)?.map(Case::Layout).case)
-    }
     let target = target(name);
     let (mut buffer, mut taken) = (vec![0; 1 << 16], 0);
     for (file, input) in seeds(name) {
@@ -332,8 +354,9 @@ fn mutations_of_each_seed_hold(#[case] name: &str, #[case] mutations: u32) {
             let most = buffer.len();
             match name {
                 "decode" | "descriptor" => one_bit(&mut buffer[..size], seed),
-                "layouts" | "msl" | "bind" | "gpu_noop" => {
-                    size = mutate::case(&mut buffer, size, most, seed, bytes, fresh);
+                "layouts" => size = mutate::layout(&mut buffer, size, most, seed, bytes),
+                "msl" | "bind" | "gpu_noop" => {
+                    size = mutate::case(&mut buffer, size, most, seed, bytes, fresh_layout);
                 }
                 _ => size = mutate::blob(&mut buffer, size, most, seed, bytes),
             }

@@ -168,7 +168,7 @@ pub(super) fn chance(u: &mut Unstructured<'_>, n: u8) -> Result<bool> {
 
 /// A system: at a boundary, next to one, or far from all. About `newest` of 256 are of the four newest rows, where every feature
 /// that a shader can use is there.
-pub(super) fn system(u: &mut Unstructured<'_>, newest: u8) -> Result<System> {
+pub(crate) fn system(u: &mut Unstructured<'_>, newest: u8) -> Result<System> {
     let (platform, rows) = *u.choose(&PLATFORMS)?;
     let rows = if chance(u, newest)? {
         &rows[..rows.len().min(4)]
@@ -250,7 +250,7 @@ fn group(u: &mut Unstructured<'_>, extended: bool, room: &mut Room) -> Result<Gr
 
 /// An entry of any kind, seen by any stages, out of three bytes; it still wants its number. Past section 1 of slots.md one in sixteen
 /// is an external texture and two are arrays, one of them with a length of 1.
-pub(super) fn entry(u: &mut Unstructured<'_>, extended: bool) -> Result<BindGroupLayoutEntry> {
+pub(crate) fn entry(u: &mut Unstructured<'_>, extended: bool) -> Result<BindGroupLayoutEntry> {
     let mut bytes = [0; 3];
     u.fill_buffer(&mut bytes)?;
     let [kind, detail, seen] = bytes;

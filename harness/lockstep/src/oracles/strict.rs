@@ -198,7 +198,9 @@ pub fn judge(said: &Said<'_>, engine: &str, outcome: &Outcome, stop_after: Optio
         }
         Some(strict) if refused_at == strict.command => Some(judged(Cell::Right, strict.rule.words(), message)),
         Some(strict) if refused_at > strict.command => {
-            let seen = stop_after.is_some_and(|last| last >= strict.command);
+            // A replay that stops at an object of another kind leaves what is open unfinished.
+            let stopped = trouble.is_some_and(|trouble| trouble.kind == TroubleKind::WrongKind);
+            let seen = !stopped && stop_after.is_some_and(|last| last >= strict.command);
             over_refusal(said, engine, strict, seen)
         }
         _ => Some(match said.cmds.get(refused_at) {

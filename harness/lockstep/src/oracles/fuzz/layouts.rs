@@ -3,6 +3,7 @@
 //! **Catches** what [`slots`] does. **Does not catch** what all three read wrongly, nor what naga makes of the slots: `msl` does.
 
 use super::case;
+use super::mutate::handed_over;
 use crate::case::{Case, LayoutCase};
 use crate::oracles::slots;
 use crate::readers::layouts::LayoutReader;
@@ -25,7 +26,7 @@ pub(super) fn layout_case(text: &[u8]) -> Option<LayoutCase> {
 
 /// The same with another subject.
 pub fn check_with(bytes: &[u8], subject: &mut dyn LayoutReader) -> bool {
-    let Some(case) = layout_case(bytes) else {
+    let Some(case) = handed_over(bytes) else {
         return false;
     };
     let answer = subject.answer(&case);

@@ -31,6 +31,9 @@ const EDGES: [u32; 16] = [
     u32::MAX,
 ];
 
+/// Commands that most streams have at most: what goes wrong shows with few, and few are fast.
+const MANY: usize = 16;
+
 /// A stream, taken apart.
 struct Stream<'a> {
     /// Each command's words.
@@ -78,6 +81,12 @@ pub fn mutated(bytes: &[u8], u: &mut Unstructured<'_>) -> Option<Vec<u8>> {
                 _ => field(command, u).ok()?,
             };
             stream.commands[at] = &changed;
+        }
+    }
+    if !once_in(u, 16).ok()? {
+        while stream.commands.len() > MANY {
+            let unit = unit(&stream, u).ok()?;
+            stream.commands.drain(unit);
         }
     }
     Some(stream.blob())

@@ -5,6 +5,9 @@
 
 mod blob;
 mod case;
+mod layout;
+
+pub use layout::handed_over;
 
 use arbitrary::Unstructured;
 use rand_chacha::ChaCha8Rng;
@@ -19,9 +22,12 @@ pub type Bytes = fn(&mut [u8], usize, usize) -> usize;
 /// One time in so many the bytes are mutated.
 const BYTES_SHARE: u32 = 16;
 
+/// Bytes that a mutation chooses by.
+const CHOICES: usize = 512;
+
 /// Mutates a blob: a command, a pass, a field, a list's item, the data.
 pub fn blob(data: &mut [u8], size: usize, max_size: usize, seed: u32, bytes: Bytes) -> usize {
-    mutate::<BLOB_CHOICES>(data, size, max_size, seed, bytes, blob::mutated)
+    mutate(data, size, max_size, seed, bytes, blob::mutated)
 }
 
 /// Mutates the file of a case, or puts another that `fresh` makes in its place.
@@ -33,14 +39,19 @@ pub fn case(
     bytes: Bytes,
     fresh: fn(&mut Unstructured<'_>) -> arbitrary::Result<Case>,
 ) -> usize {
-    mutate::<CASE_CHOICES>(data, size, max_size, seed, bytes, |input, u| {
+    mutate(data, size, max_size, seed, bytes, |input, u| {
         case::mutated(input, u, fresh)
     })
 }
 
+/// Mutates the file of a layout case. The case itself is then what [`handed_over`] gives for it.
+pub fn layout(data: &mut [u8], size: usize, max_size: usize, seed: u32, bytes: Bytes) -> usize {
+    mutate(data, size, max_size, seed, bytes, layout::mutated)
+}
+
 /// Two blobs as one: the first of one's commands and passes, then the last of the other's. Gives the size in `out`.
 pub fn splice(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
-    let choices: [u8; BLOB_CHOICES] = choices(seed);
+    let choices: [u8; CHOICES] = choices(seed);
     let spliced = blob::spliced(first, second, &mut Unstructured::new(&choices));
     let spliced = spliced.filter(|spliced| spliced.len() <= out.len());
     let Some(spliced) = spliced else { return 0 };
@@ -48,17 +59,14 @@ pub fn splice(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
     spliced.len()
 }
 
-/// What a mutation of a stream chooses from, in bytes, and one of a case, which may be made anew.
-const BLOB_CHOICES: usize = 512;
-const CASE_CHOICES: usize = 4096;
-
+/// So many bytes out of a seed, for a mutation to choose by.
 fn choices<const N: usize>(seed: u32) -> [u8; N] {
     let mut choices = [0; N];
     ChaCha8Rng::seed_from_u64(seed.into()).fill_bytes(&mut choices);
     choices
 }
 
-fn mutate<const CHOICES: usize>(
+fn mutate(
     data: &mut [u8],
     size: usize,
     max_size: usize,
