@@ -1,6 +1,6 @@
 //! Every `cargo lockstep …` in README.md and docs/ runs, in a copy of the repository, and ends with the status that it is said to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -112,7 +112,7 @@ const COMMANDS: &[(&str, &str, i32)] = &[
         0,
     ),
     ("power --merge power-0 power-1 --out whole", "=", 0),
-    ("report reports/out", "=", 0),
+    ("report reports/out --out reports/out", "=", 0),
     // That campaign came to its end: there is nothing to go on with.
     ("run --resume shard-0", "=", 2),
     ("repro", "repro --help", 0),
@@ -285,4 +285,24 @@ fn every_command_of_the_pages_runs() {
 fn commands_are_found_in_lines_of_code_and_between_backticks() {
     let page = "Run\n\n    cargo lockstep run --edges\n\nor `cargo lockstep\nrepro FILE`, as `run` and\n```sh\ncargo lockstep doctor\n```\n";
     assert_eq!(commands(page), ["run --edges", "doctor", "repro FILE"]);
+}
+
+#[test]
+fn the_page_of_speed_has_the_instructions_that_are_kept() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).expect("read");
+    let page = read("docs/performance.md");
+    let kept: BTreeMap<String, BTreeMap<String, f64>> =
+        toml::from_str(&read("harness/bench/instructions.toml")).expect("a table a loop");
+    let loops = [
+        ("the sum of the words", "sum"),
+        ("decode, every check, every command visited", "decode"),
+        ("remap", "remap"),
+        ("check_ranges", "check_ranges"),
+        ("check_strict", "check_strict"),
+    ];
+    for (words, name) in loops {
+        let [render, compute, upload] = ["render", "compute", "upload"].map(|streams| kept[name][streams]);
+        let row = format!("| {words} | {render:.1} | {compute:.1} | {upload:.1} |");
+        assert!(page.contains(&row), "docs/performance.md is to have: {row}");
+    }
 }

@@ -112,7 +112,8 @@ fn a_pipe_in_the_place_of_a_file_is_refused() {
     for name in ["results.json", "checkpoint.json", "power.json", "lockstep.toml"] {
         pipe(&format!("out/{name}"));
     }
-    let rows: [&[&str]; 5] = [
+    let rows: [&[&str]; 6] = [
+        &["inspect", "out/results.json"],
         &["report", "out"],
         &["run", "--resume", "out"],
         &["run", "--config", "out/lockstep.toml"],
@@ -133,17 +134,22 @@ fn a_pipe_in_the_place_of_a_file_is_refused() {
         );
     }
     // What a shell has for `<(...)` and for what is piped in is read.
-    let mut inspect = lockstep(folder.path());
-    inspect
-        .args(["inspect", "/dev/stdin"])
+    let mut repro = lockstep(folder.path());
+    repro
+        .args(["repro", "/dev/stdin"])
         .stdin(Stdio::piped())
-        .stdout(Stdio::piped());
-    let mut inspect = inspect.spawn().expect("it starts");
-    let mut stdin = inspect.stdin.take().expect("a pipe");
-    std::io::Write::write_all(&mut stdin, b"BeginRenderPass\nDraw 3\nEndPass\n").expect("written");
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut repro = repro.spawn().expect("it starts");
+    let mut stdin = repro.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut stdin, b"[]").expect("written");
     drop(stdin);
-    let output = inspect.wait_with_output().expect("it ends");
-    assert!(!stderr(&output).contains("it is no file"), "{}", stderr(&output));
+    let output = repro.wait_with_output().expect("it ends");
+    assert!(
+        stderr(&output).contains("/dev/stdin: not a case file"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]

@@ -640,6 +640,11 @@ fn shards_of_detection_power_are_put_together() {
     assert_eq!(whole.shards, Shards { of: 2, ran: vec![0, 1] });
     assert!(whole.interrupted, "one of them was");
     assert_eq!(whole.stale, ["stale-1", "stale-0"]);
+    let mut cut_short = power(1);
+    cut_short.rows.pop();
+    let parts = [power(0), cut_short].map(|part| ("part".to_owned(), part));
+    let whole = power::merge(parts.to_vec()).expect("a shard that was ended before its mutants");
+    assert_eq!(whole.rows.len(), 3);
 }
 
 #[test]
@@ -668,7 +673,10 @@ fn detection_power_of_another_measuring_is_refused() {
             "its number of shards is `3`, and there it is `2`",
         ),
         (
-            change(|it| drop(it.rows.pop())),
+            change(|it| {
+                it.rows.pop();
+                it.interrupted = false;
+            }),
             "its set of faults is `faults`, and there it is `faults and mutants`",
         ),
     ];

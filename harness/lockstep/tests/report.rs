@@ -698,7 +698,7 @@ fn the_page_says_what_share_of_planted_faults_is_found_and_how_soon() {
         "<li>half within <b>2500 ms</b></li>",
         "<li><b>1</b> missed <span class=\"tag bad\">a hole</span></li>",
         "<li><b>1</b> broken <span class=\"tag bad\">not measured</span></li>",
-        "<li><b>1</b> listed as changing nothing</li>",
+        "<li><b>1</b> listed with a reason</li>",
         "<li><b>1</b> more do not build, and are none</li>",
         "<li>stale: delete field c: there is no such mutant</li>",
         "Measured at <code>0123456789abcdef</code>.",
@@ -760,10 +760,10 @@ fn markdown_and_the_terminal_have_the_same_sums_and_the_same_words() {
     let text = table::text(&power());
     for shown in [
         "2 of 4 hand-made faults found: 1 within 1 s, 2 within 3 s, 2 within 10 s; half within 2500 ms, nine in ten within 2500 ms, \
-         the last after 2500 ms; 0 listed as changing nothing, 1 missed, 1 broken\n",
+         the last after 2500 ms; 0 listed with a reason, 1 missed, 1 broken\n",
         "1 of 2 mutants found: 0 within 1 s, 0 within 3 s, 1 within 10 s; half within 9000 ms, nine in ten within 9000 ms, \
-         the last after 9000 ms; 1 listed as changing nothing, 0 missed, 0 broken; 1 more does not build\n",
-        "changes nothing: true is naga's default",
+         the last after 9000 ms; 1 listed with a reason, 0 missed, 0 broken; 1 more does not build\n",
+        "listed: true is naga's default",
         "broken: no such line",
         "stale: delete field c: there is no such mutant\n",
     ] {

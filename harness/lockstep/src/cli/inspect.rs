@@ -8,7 +8,8 @@ use wire::{Blob, Reason, STREAM_VERSION};
 
 use super::CLEAN;
 use crate::case::Case;
-use crate::findings::parse_case;
+use crate::findings::{MAX_CASE_FILE, parse_case};
+use crate::input;
 use crate::say;
 use crate::text;
 
@@ -52,7 +53,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
 
 fn contents(file: &Path) -> std::io::Result<Vec<u8>> {
     if file.as_os_str() != "-" {
-        return std::fs::read(file);
+        return input::bytes(file, MAX_CASE_FILE);
     }
     let mut bytes = Vec::new();
     std::io::stdin().lock().read_to_end(&mut bytes)?;

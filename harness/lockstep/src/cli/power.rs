@@ -169,8 +169,10 @@ fn merge(args: &Args) -> anyhow::Result<u8> {
         write(&out.join(power::NAME), &power)?;
     }
     show(args, &power)?;
-    let is_whole = power.shards.ran.len() as u64 == power.shards.of;
-    Ok(if is_whole { status(&power) } else { BAD })
+    Ok(match table::partial(&power) {
+        None => status(&power),
+        Some(_) => BAD,
+    })
 }
 
 fn write(path: &Path, power: &Power) -> anyhow::Result<()> {

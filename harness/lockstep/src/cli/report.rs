@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 
 use super::run::NO_GPU;
 use super::{BAD, CLEAN, FOUND, color};
@@ -157,7 +157,8 @@ fn part(path: &Path) -> anyhow::Result<(String, Results)> {
 
 /// With the power.json beside it, which may be newer than the campaign.
 fn with_power((name, mut results): (String, Results)) -> anyhow::Result<(String, Results)> {
-    let beside = power::read(&Path::new(&name).with_file_name(power::NAME))?;
+    let beside = power::read(&Path::new(&name).with_file_name(power::NAME));
+    let beside = beside.map_err(|error| anyhow!("{error:#}; move it away"))?;
     results.power = beside.or(results.power);
     Ok((name, results))
 }

@@ -78,7 +78,8 @@ impl Keeper {
 ///
 /// # Errors
 ///
-/// There is none, it is of another version or commit, it contradicts itself, or an option is given that it has otherwise. One line that names the file.
+/// There is none, it is of another version or commit, it contradicts itself, or an option is given that it has otherwise. One line that
+/// names the file.
 pub(super) fn take_up(given: &Args, folder: &Path, commit: Option<&str>) -> anyhow::Result<(Args, Checkpoint)> {
     let path = folder.join(NAME);
     let name = path.display();

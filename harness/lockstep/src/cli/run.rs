@@ -161,15 +161,15 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let scale = match unit {
-        "ms" => 0.001,
-        "s" | "" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        _ => f64::NAN,
+        "ms" => Some(0.001),
+        "s" | "" => Some(1.0),
+        "m" => Some(60.0),
+        "h" => Some(3600.0),
+        _ => None,
     };
-    let seconds = number.parse().map_or(f64::NAN, |number: f64| number * scale);
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| format!("`{text}` is no span of time; give a number and ms, s, m or h, as in 90s"))
+    let seconds = scale.and_then(|scale: f64| Some(number.parse::<f64>().ok()? * scale));
+    let span = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    span.ok_or_else(|| format!("`{text}` is no span of time; give a number and ms, s, m or h, as in 90s"))
 }
 
 /// Each worker has a process of deno's and devices of its own; more than this is a slip of the finger that takes the machine down.

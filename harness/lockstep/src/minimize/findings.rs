@@ -36,7 +36,7 @@ pub fn findings(results: &mut Results, cast: &Cast, limit: Duration, stop: &Atom
             Err(error) => not_written.push(NotRun {
                 what: format!("minimising {}", row.file),
                 why: format!("{error:#}"),
-                mend: "make room, then `cargo lockstep minimize FILE`".into(),
+                mend: format!("make room, then `cargo lockstep minimize {}`", row.file),
             }),
         }
     }

@@ -154,7 +154,7 @@ impl Search<'_> {
                     batch.push((at, candidate));
                     cases.push(asked);
                 }
-                if batch.len() == BATCH || self.is_late(batch.len()) {
+                if batch.len() == BATCH || !batch.is_empty() && self.is_late(batch.len()) {
                     break;
                 }
             }

@@ -97,7 +97,7 @@ impl Outcome {
         match self {
             Outcome::Found(found) => ("found", &found.signature),
             Outcome::Missed => ("missed", ""),
-            Outcome::Listed { why } => ("changes nothing", why),
+            Outcome::Listed { why } => ("listed", why),
             Outcome::Unviable => ("does not build", ""),
             Outcome::Broken { why } => ("broken", why),
         }

@@ -22,7 +22,7 @@ pub struct Sums {
     pub of: usize,
     /// Seconds until each that was found was found, ascending.
     pub times: Vec<f64>,
-    /// Those that change nothing, with a reason that is listed.
+    /// Those that no campaign can tell, each with a reason that is listed.
     pub listed: usize,
     /// Those that were missed.
     pub missed: usize,
@@ -145,7 +145,13 @@ fn after(outcome: &Outcome) -> [String; 3] {
 }
 
 fn line(sums: &Sums) -> String {
-    let at = |tenths| milliseconds(sums.tenths(tenths).unwrap_or_default());
+    let at = |tenths| sums.tenths(tenths).map(milliseconds);
+    let times = match (at(5), at(9), at(10)) {
+        (Some(half), Some(nine), Some(last)) => {
+            format!("; half within {half}, nine in ten within {nine}, the last after {last}")
+        }
+        _ => String::new(),
+    };
     let spans = SPANS
         .map(|seconds| format!("{} within {seconds} s", sums.within(seconds)))
         .join(", ");
@@ -154,13 +160,10 @@ fn line(sums: &Sums) -> String {
         more => format!("; {} build", count(more as u64, "more does not", "more do not")),
     };
     format!(
-        "{} of {} {} found: {spans}; half within {}, nine in ten within {}, the last after {}; {} listed as changing nothing, {} missed, {} broken{unviable}\n",
+        "{} of {} {} found: {spans}{times}; {} listed with a reason, {} missed, {} broken{unviable}\n",
         sums.times.len(),
         sums.of,
         sums.name,
-        at(5),
-        at(9),
-        at(10),
         sums.listed,
         sums.missed,
         sums.broken,

@@ -7,7 +7,7 @@ use crate::power::{Outcome, Power, Row};
 use crate::report::figures::{count, percent};
 
 /// What the page shows of it: the sums of each set, every hand-made fault and what else stands against the campaign, the worst first, and
-/// what is listed as changing nothing.
+/// what is listed with a reason.
 pub fn view(power: &Power) -> Value {
     let (listed, mut shown): (Vec<&Row>, Vec<&Row>) = power
         .rows
