@@ -160,7 +160,7 @@ impl<'a> Asked<'a> {
     pub fn judge(&self, engine: &EngineId, outcome: &Outcome) -> Judged {
         let judged = match self.ranges {
             Err(refused) => judge_refused(&self.commands, refused, self.bound, outcome),
-            Ok(()) => judge_accepted(&self.commands, self.objects, outcome),
+            Ok(()) => judge_accepted(&self.commands, self.objects, self.bound, outcome),
         };
         let judged = match judged.cell {
             Cell::Sound if engine.executes => compare_bytes(self, outcome, judged),
@@ -256,7 +256,7 @@ fn judge_refused(cmds: &[Cmd<'_>], refused: Refused, bound: u32, outcome: &Outco
     }
 }
 
-fn judge_accepted(cmds: &[Cmd<'_>], objects: &[Object], outcome: &Outcome) -> Judged {
+fn judge_accepted(cmds: &[Cmd<'_>], objects: &[Object], bound: u32, outcome: &Outcome) -> Judged {
     if outcome.lost {
         let message = outcome.trouble.as_ref().map_or("", |trouble| &trouble.message);
         return judged(Cell::GotThrough, "the device was lost", message);
@@ -277,7 +277,7 @@ fn judge_accepted(cmds: &[Cmd<'_>], objects: &[Object], outcome: &Outcome) -> Ju
             format!("the engine broke at {}", cmd.op),
             message.clone(),
         ),
-        _ if !in_range(cmd, objects) => {
+        _ if !in_range(cmd, objects, bound) => {
             let what = format!("accepted {} and the GPU refuses its range", cmd.op);
             judged(Cell::GotThrough, what, message.clone())
         }
@@ -290,9 +290,14 @@ fn judge_accepted(cmds: &[Cmd<'_>], objects: &[Object], outcome: &Outcome) -> Ju
     }
 }
 
-/// Whether the command keeps to the table of wire.md section 5 under the default dispatch bound. Written here once more, in 128 bits,
-/// since it decides whether the subject was wrong.
-fn in_range(cmd: &Cmd<'_>, objects: &[Object]) -> bool {
+/// Whether the command keeps to the table of wire.md section 5 under the host's dispatch bound, which may be above the device's limit.
+/// Written here once more, in 128 bits, since it decides whether the subject was wrong.
+fn in_range(cmd: &Cmd<'_>, objects: &[Object], bound: u32) -> bool {
+    let bound = if bound == 0 {
+        wire::DEFAULT_MAX_WORKGROUPS
+    } else {
+        bound
+    };
     let facts = buffer_facts(objects);
     let fits = |id: u32, offset: u64, length: u64| {
         let buffer = facts.iter().find(|buffer| buffer.id == id);
@@ -307,7 +312,7 @@ fn in_range(cmd: &Cmd<'_>, objects: &[Object]) -> bool {
         Op::DispatchIndirect => fits(cmd.args[0], cmd.u64_at(1), 12),
         Op::DrawIndirect => fits(cmd.args[0], cmd.u64_at(1), 16),
         Op::DrawIndexedIndirect => fits(cmd.args[0], cmd.u64_at(1), 20),
-        Op::Dispatch => cmd.args.iter().all(|&count| count <= wire::DEFAULT_MAX_WORKGROUPS),
+        Op::Dispatch => cmd.args.iter().all(|&count| count <= bound),
         _ => true,
     }
 }
