@@ -47,17 +47,19 @@ fn evidence(file: &Path, subject: Subject<'_>, readers: &mut Vec<Box<dyn StreamR
 
 fn of_stream(case: &StreamCase, readers: &mut Vec<Box<dyn StreamReader>>) -> Evidence {
     let mut shown = Evidence::default();
+    let mut answers = Vec::new();
     readers.retain_mut(|reader| {
-        let answer = ask::case(reader.as_mut(), case, None);
-        if let Ok(Some(answer)) = answer.as_ref().map(|answers| &answers.stream) {
-            // The first is the one under test.
-            if shown.readers.is_empty() {
-                show_words(case, answer, &mut shown.text);
-            }
-            add(&mut shown, reader.name(), stream_words(answer));
+        let asked = ask::case(reader.as_mut(), case, None);
+        let answers_at_all = asked.is_ok();
+        if let Some(answer) = asked.ok().and_then(|answers| answers.stream) {
+            add(&mut shown, reader.name(), stream_words(&answer));
+            answers.push(answer);
         }
-        answer.is_ok()
+        answers_at_all
     });
+    if !answers.is_empty() {
+        show_words(case, &answers, &mut shown.text);
+    }
     shown
 }
 

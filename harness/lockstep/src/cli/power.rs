@@ -126,6 +126,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
             minimize: args.minimize,
             findings: folder.join("findings"),
         };
+        if !folder.exists() {
+            say::line("building what the faults go into; the first time that takes a minute or two");
+        }
         let workshop = Workshop::new(&root, &folder)?;
         measure.work(&workshop, &hunt, &out.join("power"))
     };

@@ -17,6 +17,7 @@ use crate::generators;
 use crate::gpu::{Outcome, engine};
 use crate::input;
 use crate::ledger::{Hits, Line};
+use crate::minimize::Jury;
 use crate::oracles::bind::Place;
 use crate::oracles::gpu::{Asked, Cell, Judged};
 use crate::oracles::strict::{self, Said};
@@ -140,6 +141,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
             Some(signature) => jury.shows(&file.case, signature),
             None => !jury.all(&file.case).is_empty(),
         };
+        if let (false, Some((signature, who))) = (still, who_is_missing(&jury, kept_for)) {
+            anyhow::bail!("{}", asked::not_asked(signature, who));
+        }
         return Ok(if still { 0 } else { 1 });
     }
     let subject = Subject(args.given.subject.as_ref());
@@ -152,15 +156,22 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let mut findings = jury.all(&file.case);
     // A shader that is none is its writer's fault, unless the case is kept for that.
     findings.retain(|signature| signature != msl::NO_SHADER || kept_for == Some(msl::NO_SHADER));
+    let missing = who_is_missing(&jury, kept_for);
     let text = match args.json {
         true => format!("{:#}\n", json(&file, &shown, &findings)),
-        false => say::printable(&page(file.shows.as_deref(), &shown, &findings)).into_owned(),
+        false => say::printable(&page(file.shows.as_deref(), &shown, &findings, missing.is_none())).into_owned(),
     };
     say::out(text.as_bytes())?;
-    if let Some((signature, who)) = kept_for.and_then(|kept_for| Some((kept_for, jury.lacks(kept_for)?))) {
+    if let Some((signature, who)) = missing {
         anyhow::bail!("{}", asked::not_asked(signature, who));
     }
     Ok(if findings.is_empty() { CLEAN } else { FOUND })
+}
+
+/// The finding that a case was kept for, and somebody whom it names and who was not asked.
+fn who_is_missing<'a>(jury: &Jury, kept_for: Option<&'a str>) -> Option<(&'a str, &'a str)> {
+    let signature = kept_for?;
+    Some((signature, jury.lacks(signature)?))
 }
 
 fn json(file: &CaseFile, shown: &Shown, findings: &BTreeSet<String>) -> serde_json::Value {
@@ -195,16 +206,17 @@ fn picture_place(args: &Args, parts: &setup::Parts) -> anyhow::Result<(PathBuf, 
 }
 
 /// All that is shown.
-fn page(shows: Option<&str>, shown: &Shown, findings: &BTreeSet<String>) -> String {
+fn page(shows: Option<&str>, shown: &Shown, findings: &BTreeSet<String>, are_all_asked: bool) -> String {
     let kept_for = shows.map_or(String::new(), |shows| format!("kept for: {}\n\n", say::one_line(shows)));
     let mut page = kept_for + &shown.text;
     for signature in findings {
         let _ = writeln!(page, "finding: {}", say::one_line(signature));
     }
     if findings.is_empty() {
-        page += match shown.in_ledger {
-            true => "no difference that the ledger does not explain\n",
-            false => "no difference\n",
+        page += match (are_all_asked, shown.in_ledger) {
+            (false, _) => "no difference among those who were asked\n",
+            (true, true) => "no difference that the ledger does not explain\n",
+            (true, false) => "no difference\n",
         };
     }
     page
@@ -319,7 +331,8 @@ fn show_stream(
     };
     let Some(stream) = &own.stream else { return shown };
     tables::objects(&case.objects, &mut shown.text);
-    show_words(case, stream, &mut shown.text);
+    let all = answers.iter().filter_map(|(_, answer)| answer.stream.as_ref());
+    show_words(case, all, &mut shown.text);
     side_by_side(&answers, &mut shown.text);
     for (name, answer) in references {
         show_calls((subject.name(), own), (name, answer), &mut shown.text);
@@ -365,8 +378,13 @@ fn show_calls((subject, own): (&str, &CaseAnswers), (reference, answer): (&str, 
     shown.push('\n');
 }
 
-/// The stream as text, with the word that the subject refused marked.
-pub(super) fn show_words(case: &StreamCase, subject: &StreamAnswer, text: &mut String) {
+/// The stream as text, with the word marked that the first of the readers to refuse one refused: the subject, or where it accepts what it
+/// should not, a reference.
+pub(super) fn show_words<'a>(
+    case: &StreamCase,
+    answers: impl IntoIterator<Item = &'a StreamAnswer>,
+    text: &mut String,
+) {
     let blob = match wire::Blob::parse(&case.blob) {
         Ok(blob) => blob,
         Err(refused) => {
@@ -387,18 +405,22 @@ pub(super) fn show_words(case: &StreamCase, subject: &StreamAnswer, text: &mut S
     );
     text.push_str(&granted(&case.id_map));
     let _ = writeln!(text, "   #   word  command");
+    let word = answers.into_iter().find_map(refused_word);
+    text.push_str(&disassemble(&blob.words, blob.data.len() as u32, word));
+    text.push('\n');
+}
+
+/// The word that a reader refused; of a refused range the opcode's.
+fn refused_word(answer: &StreamAnswer) -> Option<usize> {
     let refused =
         |part: &Option<Result<Vec<u32>, Refused>>| part.as_ref().and_then(|part| part.as_ref().err()).copied();
-    let word = refused(&subject.decode)
-        .or(refused(&subject.remap))
-        .map(|refused| refused.at as usize);
+    let word = refused(&answer.decode).or(refused(&answer.remap));
     let of_command = |refused: Refused| {
-        let starts = subject.decode.as_ref()?.as_ref().ok()?;
+        let starts = answer.decode.as_ref()?.as_ref().ok()?;
         starts.get(refused.at as usize).map(|&start| start as usize)
     };
-    let ranges = subject.ranges.and_then(Result::err).and_then(of_command);
-    text.push_str(&disassemble(&blob.words, blob.data.len() as u32, word.or(ranges)));
-    text.push('\n');
+    let ranges = answer.ranges.and_then(Result::err).and_then(of_command);
+    word.map(|refused| refused.at as usize).or(ranges)
 }
 
 /// Which of the replayer's ids each of the guest's stands for, some to a line.
