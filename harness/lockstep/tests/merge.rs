@@ -695,6 +695,37 @@ fn detection_power_of_another_measuring_is_refused() {
     );
 }
 
+#[test]
+fn detection_power_that_contradicts_itself_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let change = |change: fn(&mut Power)| {
+        let mut power = power(0);
+        change(&mut power);
+        power
+    };
+    let shards = "shards.ran is not in order, each once and below shards.of";
+    let rows = [
+        (change(|it| it.shards.ran = vec![0, 0]), shards),
+        (change(|it| it.shards.ran = vec![2]), shards),
+        (change(|it| it.shards.of = 0), shards),
+        (
+            change(|it| it.rows.push(it.rows[0].clone())),
+            "a name stands in two rows",
+        ),
+        (
+            change(|it| it.cases_each = Some(1)),
+            "seconds_each and cases_each are both set",
+        ),
+    ];
+    for (power, due) in rows {
+        write_power(folder.path(), &power);
+        let error = power::read(&folder.path().join("power.json"))
+            .expect_err(due)
+            .to_string();
+        assert!(error.ends_with(&format!("it contradicts itself: {due}")), "{error}");
+    }
+}
+
 fn write_power(folder: &Path, power: &Power) {
     files::write(&folder.join("power.json"), &serde_json::to_string(power).expect("JSON")).expect("written");
 }

@@ -164,4 +164,20 @@ fn a_patch_for_another_text_is_said_by_its_file() {
     let error = workshop.patched(&fault).expect_err("no such line");
     let due = "harness/wire/src/arguments.rs is another than the patch was made for";
     assert!(format!("{error:#}").starts_with(due), "{error:#}");
+    for name in [
+        "../victim.txt",
+        "/etc/hosts",
+        "harness/wire/../../victim.txt",
+        "harness/bench/Cargo.toml",
+    ] {
+        fault.patch = format!("--- {name}\n+++ {name}\n@@ -1 +1 @@\n-old\n+new\n");
+        let error = workshop
+            .patched(&fault)
+            .expect_err("it is no file of the copy")
+            .to_string();
+        assert_eq!(
+            error,
+            format!("{name}: it is in none of harness/wire, harness/mslmap, harness/subject")
+        );
+    }
 }

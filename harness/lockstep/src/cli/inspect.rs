@@ -61,7 +61,7 @@ fn contents(file: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 /// The blob that a file is, holds or says.
-fn stream_in(name: &str, bytes: Vec<u8>) -> anyhow::Result<Vec<u8>> {
+pub(super) fn stream_in(name: &str, bytes: Vec<u8>) -> anyhow::Result<Vec<u8>> {
     if bytes.starts_with(b"WIRE") {
         return Ok(bytes);
     }

@@ -103,7 +103,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
 ///
 /// There is another file.
 fn resumed(to: &Path, signature: &str, from: &Path) -> anyhow::Result<Option<Case>> {
-    if to == from || !to.exists() {
+    if to == from || !to.is_file() {
         return Ok(None);
     }
     let file = read_case(to)?;

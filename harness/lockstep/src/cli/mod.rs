@@ -141,6 +141,7 @@ fn start_logging() {
     let started = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        .with_ansi(takes_color(std::io::stderr().is_terminal()))
         // It would say by `eprintln!` that standard error is closed.
         .log_internal_errors(false)
         .try_init();
@@ -149,5 +150,9 @@ fn start_logging() {
 
 /// Whether standard output takes color: a terminal, and NO_COLOR not set.
 pub(crate) fn color() -> bool {
-    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    takes_color(std::io::stdout().is_terminal())
+}
+
+fn takes_color(is_terminal: bool) -> bool {
+    is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -80,7 +80,8 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let reasons = faults::reasons(&root)?;
     let all = wanted(args, &root, &reasons)?;
     if args.list {
-        say::out(all.iter().map(listed).collect::<String>().as_bytes())?;
+        let list: String = all.iter().map(listed).collect();
+        say::out(say::printable(&list).as_bytes())?;
         return Ok(CLEAN);
     }
     let out = args.out.clone().unwrap_or_else(|| root.join("reports/out"));
@@ -150,7 +151,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
 fn show(args: &Args, power: &Power) -> anyhow::Result<()> {
     match args.json {
         true => say::out((serde_json::to_string_pretty(power)? + "\n").as_bytes()),
-        false => say::out(table::text(power).as_bytes()),
+        false => say::out(say::printable(&table::text(power)).as_bytes()),
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::asked::{self, Given};
+use super::inspect::stream_in;
 use super::pictures::{self, Held};
 use super::tables;
 use super::{CLEAN, FOUND};
@@ -261,7 +262,8 @@ fn with_stream(like: CaseFile, name: &Path, stream: &Path) -> anyhow::Result<Cas
     let Case::Stream(case) = like.case else {
         anyhow::bail!("{}: --like takes the case of a stream", name.display());
     };
-    let blob = input::bytes(stream, MAX_CASE_FILE).with_context(|| format!("{}: cannot read it", stream.display()))?;
+    let bytes = input::bytes(stream, MAX_CASE_FILE).with_context(|| format!("{}: cannot read it", stream.display()))?;
+    let blob = stream_in(&stream.display().to_string(), bytes)?;
     Ok(CaseFile {
         shows: Some(format!(
             "the stream {} with all else of {}",

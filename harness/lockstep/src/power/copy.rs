@@ -1,10 +1,10 @@
 //! A copy of the crates that a subject is made of, to which a change is made and which is built.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Output;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use walkdir::WalkDir;
 
 use super::Fault;
@@ -123,6 +123,7 @@ impl Workshop {
                 .context("a diff without a file's name")?
                 .trim_start_matches("a/")
                 .trim();
+            ensure!(is_of_a_crate(name), "{name}: it is in none of {}", CRATES.join(", "));
             let old = fs::read_to_string(self.root.join(name)).with_context(|| format!("{name}: cannot read it"))?;
             let patch = diffy::Patch::from_str(diff).context("no unified diff")?;
             let new =
@@ -131,6 +132,13 @@ impl Workshop {
         });
         changed.collect()
     }
+}
+
+/// Whether a patch's file lies in one of the crates that are copied: a change of any other would not be of the copy.
+fn is_of_a_crate(name: &str) -> bool {
+    let path = Path::new(name);
+    let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));
+    is_plain && CRATES.iter().any(|part| path.starts_with(part))
 }
 
 /// The diffs of a patch, one a file.

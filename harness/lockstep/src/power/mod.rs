@@ -17,9 +17,10 @@ pub use copy::{NotBuilt, Workshop};
 pub use hunt::{Hunt, References};
 pub use merge::merge;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::input;
@@ -212,6 +213,20 @@ pub fn read(path: &Path) -> anyhow::Result<Option<Power>> {
     let name = path.display().to_string();
     let text = input::text(path, MAX_FILE).with_context(|| format!("{name}: cannot read it"))?;
     checked(&name, &text, POWER_FORMAT)?;
-    serde_json::from_str(&text)
-        .map_err(|error| anyhow!("{name}: not the results of `lockstep power`: {}", input::plainly(error)))
+    let power: Power = serde_json::from_str(&text)
+        .map_err(|error| anyhow!("{name}: not the results of `lockstep power`: {}", input::plainly(error)))?;
+    let Shards { of, ran } = &power.shards;
+    let are_shards = ran.is_sorted_by(|one, next| one < next) && ran.iter().all(|shard| shard < of);
+    let names: BTreeSet<_> = power.rows.iter().map(|row| &row.name).collect();
+    for (holds, what) in [
+        (are_shards, "shards.ran is not in order, each once and below shards.of"),
+        (names.len() == power.rows.len(), "a name stands in two rows"),
+        (
+            power.seconds_each.is_none() || power.cases_each.is_none(),
+            "seconds_each and cases_each are both set",
+        ),
+    ] {
+        ensure!(holds, "{name}: it contradicts itself: {what}");
+    }
+    Ok(Some(power))
 }
