@@ -8,8 +8,8 @@ use wire::{BufferFacts, Dimension, DynamicBuffer, Format, Kind, Limits, Strict, 
 use crate::calls::Row;
 use crate::case::Object;
 
-/// The facts of an object table, by the replayer's ids. Of two rows of one id the later one counts. A row whose body is not what its
-/// kind takes has none.
+/// The facts of an object table, by the replayer's ids. Of two rows of one id the later one counts. A row whose body is
+/// not what its kind takes has none.
 #[derive(Clone, Debug, Default)]
 pub struct Facts(HashMap<u32, Fact>, Limits);
 
@@ -81,26 +81,40 @@ impl Facts {
         facts
     }
 
-    /// The same of rows as they travel, and whether the strict check takes the bundles. A row that is no descriptor, of no kind, or whose
-    /// body is no text, has none.
-    pub fn and_bundles(rows: &[Row]) -> (Facts, Result<(), (u32, Strict)>) {
+    /// [`Facts::of`] a table, and the strict check of its render bundles, each over the rows before it.
+    ///
+    /// # Errors
+    ///
+    /// The second is the id of the first bundle that is refused, and why; the command and the word are in its own
+    /// words. A bundle whose words are refused by their decoding is not looked at.
+    pub fn with_bundles(objects: &[Object]) -> (Facts, Result<(), (u32, Strict)>) {
+        let (mut facts, mut bundles) = (Facts::default(), Ok(()));
+        for object in objects {
+            bundles = bundles.and(facts.add_checked(object));
+        }
+        (facts, bundles)
+    }
+
+    /// The same of rows as they travel. A row that is no descriptor, of no kind, or whose body is no text, has no
+    /// facts.
+    pub fn of_rows(rows: &[Row]) -> (Facts, Result<(), (u32, Strict)>) {
         let (mut facts, mut bundles) = (Facts::default(), Ok(()));
         for row in rows {
             match row.object() {
-                Some(object) => {
-                    bundles = bundles.and_then(|()| facts.check_bundle(&object));
-                    facts.add(&object);
-                }
+                Some(object) => bundles = bundles.and(facts.add_checked(&object)),
                 None => drop(facts.0.remove(&row.id)),
             }
         }
         (facts, bundles)
     }
 
-    fn check_bundle(&self, object: &Object) -> Result<(), (u32, Strict)> {
+    /// Adds a row; a bundle is checked over those before it.
+    fn add_checked(&mut self, object: &Object) -> Result<(), (u32, Strict)> {
         let words = bundle_words(object).unwrap_or_default();
         let commands = wire::bundle_commands(&words).map_while(Result::ok);
-        wire::check_strict_bundle(commands, self).map_err(|strict| (object.id, strict))
+        let checked = wire::check_strict_bundle(commands, self).map_err(|strict| (object.id, strict));
+        self.add(object);
+        checked
     }
 
     fn add(&mut self, object: &Object) {
@@ -150,25 +164,13 @@ impl Facts {
     }
 }
 
-/// Holds the render bundles of a table to the strict check, each over the rows before it.
-///
-/// # Errors
-///
-/// The id of the first bundle that is refused, and why; the command and the word are in its own words. A bundle whose words are
-/// refused by their decoding is not looked at.
-pub fn check_bundles(objects: &[Object]) -> Result<(), (u32, Strict)> {
-    let mut facts = Facts::default();
-    for object in objects {
-        facts.check_bundle(object)?;
-        facts.add(object);
-    }
-    Ok(())
-}
-
-/// The words of a render bundle, with the ids that its references name in place of their positions; none of another object, nor where
-/// their decoding refuses them.
+/// The words of a render bundle, with the ids that its references name in place of their positions; none of another
+/// object, nor where their decoding refuses them.
 pub fn bundle_words(object: &Object) -> Option<Vec<u32>> {
-    let BundleBody { mut words } = parse(object).filter(|_| object.kind == Kind::RenderBundle)?;
+    if object.kind != Kind::RenderBundle {
+        return None;
+    }
+    let BundleBody { mut words } = parse(object)?;
     let at = |position: u32| object.refs.get(position as usize - 1).copied();
     wire::remap_bundle(&mut words, at).ok()?;
     Some(words)

@@ -124,8 +124,8 @@ impl<'a, W: Word> Walk<'a, W> {
 
     /// The next command, where nothing of it but an id is refused; else `None`, and nothing taken.
     ///
-    /// The opcode is found by halves, the frequent ones first: of a `match` the compiler makes a jump through a table, which takes
-    /// fewer instructions, and processors foresee it far worse.
+    /// The opcode is found by halves, the frequent ones first: of a `match` the compiler makes a jump through a table,
+    /// which takes fewer instructions, and processors foresee it far worse.
     #[inline(always)]
     fn quick<G>(&mut self, grant: &mut G) -> Option<Result<Step<'a, W>, Refusal>>
     where
@@ -369,8 +369,8 @@ mod tests {
         looks.get()
     }
 
-    /// wire.md section 3: "its time and memory are linear in the words". A word is looked at thrice at most: as a count or a data range
-    /// it is asked about once more than for being well formed.
+    /// wire.md section 3: "its time and memory are linear in the words". A word is looked at thrice at most: as a count
+    /// or a data range it is asked about once more than for being well formed.
     #[test]
     fn the_work_is_linear_in_the_words() {
         let set_bind_group = [Op::SetBindGroup as u32, 0, 1, 2, 0, 256];
@@ -381,12 +381,19 @@ mod tests {
             &[Op::EndPass as u32],
         ]
         .concat();
+        let render_pass = [
+            &[Op::BeginRenderPass as u32, 0, 0][..],
+            &[Op::ExecuteBundles as u32, 3, 7, 7, 7].repeat(1000),
+            &[Op::EndPass as u32],
+        ]
+        .concat();
         let write = [Op::WriteBuffer as u32, 1, 0, 0, 0, 16].repeat(1000);
         let bundle = [&set_bind_group[..], &draw].concat().repeat(1000);
         // A count that the words do not bear out costs nothing: the words after it are not looked at.
         let broken = [&pass[..6001], &[Op::SetBindGroup as u32, 0, 1, 65536], &[7; 60000]].concat();
         for (words, context) in [
             (pass, Context::Outside),
+            (render_pass, Context::Outside),
             (write, Context::Outside),
             (bundle, Context::Bundle),
             (broken, Context::Outside),

@@ -1,8 +1,8 @@
 //! Checks 3 to 10 of wire.md section 3, quickly: whether they hold, without saying which does not.
 //!
-//! What is asked of each word of a command is worked out from `layout.rs` when this is compiled, and with it straight code for
-//! each opcode, so that nothing is looked up at run time and the processor can begin with the next command before it is done
-//! with this one.
+//! What is asked of each word of a command is worked out from `layout.rs` when this is compiled, and with it straight
+//! code for each opcode, so that nothing is looked up at run time and the processor can begin with the next command
+//! before it is done with this one.
 
 use crate::arguments::check_transfer;
 use crate::layout::{Arg, ArgKind, layout};
@@ -53,9 +53,11 @@ impl Group {
 
     /// This, its last word being a number, of at most `limit`, of `item`s that follow.
     const fn repeat(self, limit: u32, item: &'static [Arg]) -> Part {
+        let (part, rest) = Part::of(item);
+        assert!(part.item.is_none() && rest.is_empty());
         Part {
             group: self.ask(Ask::Within(0, limit)),
-            item: Some(Part::of(item).0.group),
+            item: Some(part.group),
         }
     }
 
@@ -88,8 +90,8 @@ impl Group {
         u64::from(high) <= MAX_SAFE_INTEGER >> 32
     }
 
-    /// Asks `grant` about each id that is not 0, in word order, where the group starts at the argument `start`. Gives the first
-    /// argument to which it says no.
+    /// Asks `grant` about each id that is not 0, in word order, where the group starts at the argument `start`. Gives
+    /// the first argument to which it says no.
     #[inline(always)]
     fn grant<W: Word>(&self, args: &[W], start: usize, grant: &mut impl FnMut(&W) -> bool) -> Result<(), usize> {
         for &(at, ask) in self.asks() {
@@ -200,26 +202,28 @@ mod tests {
     use crate::Op;
     use crate::arguments::check;
 
-    /// Every value that some ask or transfer turns on, and some between.
+    /// Every value that some ask or transfer turns on.
+    const EDGES: [u32; 16] = [
+        0,
+        1,
+        2,
+        3,
+        4,
+        8,
+        16,
+        65536,
+        65537,
+        (1 << 21) - 1,
+        1 << 21,
+        (64 << 20) - 4,
+        64 << 20,
+        0x7F7F_FFFF,
+        0x7F80_0000,
+        u32::MAX,
+    ];
+
+    /// The edges, and some between.
     fn word() -> impl Strategy<Value = u32> {
-        const EDGES: [u32; 16] = [
-            0,
-            1,
-            2,
-            3,
-            4,
-            8,
-            16,
-            65536,
-            65537,
-            (1 << 21) - 1,
-            1 << 21,
-            (64 << 20) - 4,
-            64 << 20,
-            0x7F7F_FFFF,
-            0x7F80_0000,
-            u32::MAX,
-        ];
         prop_oneof![8 => 0..5u32, 4 => select(&EDGES[..]), 1 => any::<u32>()]
     }
 
@@ -232,6 +236,24 @@ mod tests {
             for op in Op::ALL {
                 let careful = check(op, &words, data_len, &mut |_| true).ok();
                 prop_assert_eq!(Shape::of(op).fits(&words, data_len), careful, "{}", op);
+            }
+        }
+    }
+
+    /// Random words are hardly ever a BeginRenderPass up to the end.
+    #[test]
+    fn a_spoilt_word_fits_just_where_the_checks_take_it() {
+        for op in Op::ALL {
+            let shape = Shape::of(op);
+            // Every argument 1, or 8 where the whole of a command says more.
+            let mut commands = [[1; 20], [8; 20]].into_iter();
+            let command = commands.find(|words| shape.fits(words, 16).is_some());
+            let command = command.expect("one of them is well formed");
+            for (at, value) in (0..command.len()).flat_map(|at| EDGES.map(|value| (at, value))) {
+                let mut words = command;
+                words[at] = value;
+                let careful = check(op, &words, 16, &mut |_| true).ok();
+                assert_eq!(shape.fits(&words, 16), careful, "{op}, argument {at} = {value}");
             }
         }
     }

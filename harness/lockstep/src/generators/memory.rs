@@ -1,5 +1,6 @@
-//! Commands at the edges of the rules of wire.md section 8: each as it may be, but for a number that may be one step past what a rule
-//! takes. A share of the lane of replays ends with one, so that the strict check meets each of its rules often, from both sides.
+//! Commands at the edges of the rules of wire.md section 8: each as it may be, but for a number that may be one step
+//! past what a rule takes. A share of the lane of replays ends with one, so that the strict check meets each of its
+//! rules often, from both sides.
 //!
 //! The objects that the rules are about stand in the table of every stream of the lane: see [`Ground`].
 
@@ -13,7 +14,7 @@ use super::world::{Buffer, DYNAMIC_STEP, World, bundle_body, instance_pipeline};
 use super::{below, once_in};
 
 /// What the rules are about and no proper stream uses.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Ground {
     /// In twos that a copy may go between, as far as their usages let it.
     textures: Vec<[Texture; 2]>,
@@ -33,7 +34,7 @@ struct Texture {
 }
 
 /// A bind group whose two bindings have dynamic offsets.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Group {
     id: u32,
     /// Of each binding, in the order of their numbers, the bytes of its buffer that are behind it.
@@ -47,10 +48,11 @@ struct Draws {
     vertex: Buffer,
 }
 
-/// Bytes between two elements of the pipeline's vertex buffers, and of the last one; the first has step mode `instance`.
+/// Bytes between two elements of the pipeline's vertex buffers, and of the last one; the first has step mode
+/// `instance`.
 pub(super) const STRIDES: [[u32; 2]; 2] = [[8, 4], [12, 8]];
 
-/// Textures in twos: size, mip levels, samples, dimension and format.
+/// One of two textures: size, mip levels, samples, dimension and format.
 type Twin = ([u32; 3], u32, u32, &'static str, &'static str);
 const LAYERS: [Twin; 2] = [([8, 8, 3], 3, 1, "2d", "r32uint"); 2];
 const SLICES: [Twin; 2] = [([8, 4, 4], 3, 1, "3d", "rgba8unorm"); 2];
@@ -77,25 +79,22 @@ const OTHERS: [[Twin; 2]; 8] = [
 /// Adds what the rules are about to a world.
 pub fn ground(world: &mut World, u: &mut Unstructured<'_>) -> Result<Ground> {
     let mut twins = vec![*u.choose(&OTHERS)?];
-    for (twin, times) in [(LAYERS, 4), (SLICES, 4), (ASPECTS, 2)] {
-        if times == 2 && once_in(u, 2)? || times == 4 && !once_in(u, 4)? {
+    for (twin, in_12) in [(LAYERS, 9), (SLICES, 9), (ASPECTS, 6), (BLOCKS, 4)] {
+        if below(u, 12)? < in_12 {
             twins.push(twin);
         }
     }
-    if once_in(u, 3)? {
-        twins.push(BLOCKS);
-    }
-    let mut ground = Ground::default();
+    let mut textures = Vec::new();
     for [first, second] in twins {
         // The second may lack a usage.
         let usage = *u.choose(&[3, 3, 1, 2, 4])?;
-        ground
-            .textures
-            .push([texture(world, first, 3), texture(world, second, usage)]);
+        textures.push([texture(world, first, 3), texture(world, second, usage)]);
     }
-    ground.group = group(world, u)?;
-    ground.draws = draws(world, u)?;
-    Ok(ground)
+    Ok(Ground {
+        textures,
+        group: group(world, u)?,
+        draws: draws(world, u)?,
+    })
 }
 
 fn texture(world: &mut World, twin: Twin, usage: u32) -> Texture {
@@ -115,7 +114,8 @@ fn texture(world: &mut World, twin: Twin, usage: u32) -> Texture {
     }
 }
 
-/// Its bindings begin behind the start of their buffer, which may end with a binding and its greatest offset, or a step before.
+/// Its bindings begin behind the start of their buffer, which may end with a binding and its greatest offset, or a step
+/// before.
 fn group(world: &mut World, u: &mut Unstructured<'_>) -> Result<Group> {
     let layout = r#"{"entries":[{"binding":3,"visibility":4,"buffer":{"hasDynamicOffset":true}},{"binding":1,"visibility":4,"buffer":{"type":"storage","hasDynamicOffset":true}}]}"#;
     let layout = world.add(Kind::BindGroupLayout, &[], layout);
@@ -357,7 +357,7 @@ fn copy_misaligned(place: &mut Place<'_, '_, '_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Another dimension is 0, so that the device has nothing to do.
+/// The other two are 0, so that the device has nothing to do.
 fn dispatch(place: &mut Place<'_, '_, '_>) -> Result<bool> {
     if !place.begin_compute()? {
         return Ok(false);
@@ -498,7 +498,10 @@ fn draw_instances(place: &mut Place<'_, '_, '_>) -> Result<bool> {
 }
 
 fn draw_indices(place: &mut Place<'_, '_, '_>) -> Result<bool> {
-    let (Some(bytes), Some(index)) = (begin_draws(place)?, place.world.index) else {
+    let Some(index) = place.world.index else {
+        return Ok(false);
+    };
+    let Some(bytes) = begin_draws(place)? else {
         return Ok(false);
     };
     let format = 1 + below(place.u, 2)?;

@@ -91,8 +91,8 @@ impl Outcome {
     }
 }
 
-/// Aspects of one case that follow from each other, each from those before it: what Decode has wrong is wrong in the words that Remap
-/// rewrites, and where slots differ so do bases.
+/// Aspects of one case that follow from each other, each from those before it: what Decode has wrong is wrong in the
+/// words that Remap rewrites, and where slots differ so do bases.
 const CHAINS: [&[&str]; 7] = [
     &["header", "decode", "remap", "reads", "ranges", "read check", "calls"],
     &["descriptor"],
@@ -114,8 +114,8 @@ pub struct Found {
 
 /// The findings of one case, from its outcomes between the subject and each reference.
 ///
-/// One fault is one finding: of aspects that follow from each other only the first in which two readers part is one, and where a reference
-/// parts from the subject exactly as one before it did, that one stands for both.
+/// One fault is one finding: of aspects that follow from each other only the first in which two readers part is one,
+/// and where a reference parts from the subject exactly as one before it did, that one stands for both.
 pub fn findings<'a>(subject: &str, references: impl IntoIterator<Item = (&'a str, &'a [Outcome])>) -> Vec<Found> {
     let mut known: Vec<&Outcome> = Vec::new();
     let mut found = Vec::new();
@@ -134,12 +134,12 @@ pub fn findings<'a>(subject: &str, references: impl IntoIterator<Item = (&'a str
     found
 }
 
-/// The readers and engines that a signature names, the subject first. A name that holds `: ` or ` vs ` itself comes out cut.
+/// The readers and engines that a signature names, the subject first. A name that holds `: ` or ` vs ` itself comes out
+/// cut.
 pub fn named(signature: &str) -> Vec<&str> {
     if let Some(failed) = signature.strip_prefix("reader ") {
-        let name = ["failed", "answers nonsense"].into_iter();
-        let name = name.filter_map(|how| failed.strip_suffix(how)).next();
-        return name.map(str::trim_end).into_iter().collect();
+        let mut ends = [" failed", " answers nonsense"].iter();
+        return ends.find_map(|end| failed.strip_suffix(end)).into_iter().collect();
     }
     let mut parts = signature.split(": ");
     let (Some(aspect), Some(who)) = (parts.next(), parts.next()) else {
@@ -171,25 +171,50 @@ pub fn parts_streams(outcomes: &[Outcome]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::readers::ReaderFailed;
+    use crate::readers::answer::NotAnAnswer;
+    use crate::readers::ask::NoAnswer;
 
     #[test]
     fn who_is_named_in_a_signature() {
+        let parted = Outcome {
+            aspect: "decode",
+            verdict: Verdict::Differ("accept vs bad-enum Draw".into()),
+        };
+        let replayed = gpu::Judged {
+            cell: gpu::Cell::GotThrough,
+            what: "accepted Draw and the GPU refuses its range".into(),
+            detail: String::new(),
+            bytes_compared: 0,
+            not_foretold: 0,
+        };
+        let strictly = strict::Judged {
+            cell: strict::Cell::Missed,
+            what: "accepted WriteBuffer and the GPU refuses it over memory".into(),
+            detail: String::new(),
+        };
+        let failed = NoAnswer::Failed(ReaderFailed {
+            reader: "exec:a b".into(),
+            why: "it died".into(),
+        });
+        let nonsense = NoAnswer::Nonsense {
+            reader: "mine".into(),
+            what: NotAnAnswer {
+                what: "too short",
+                at: 0,
+            },
+        };
         for (signature, due) in [
-            (
-                "decode: native vs replay-js: accept vs bad-enum Draw",
-                &["native", "replay-js"][..],
-            ),
-            (
-                "gpu: mine on wgpu:noop: accepted Draw and the GPU refuses its range",
-                &["mine", "wgpu:noop"],
-            ),
-            ("strict: dawn:null: missed write-alignment WriteBuffer", &["dawn:null"]),
-            ("reader exec:a b failed", &["exec:a b"]),
-            ("reader mine answers nonsense", &["mine"]),
-            ("msl: naga refuses the WGSL", &[]),
-            ("further signatures", &[]),
+            (parted.signature("native", "replay-js"), &["native", "replay-js"][..]),
+            (replayed.signature("mine", "wgpu:noop"), &["mine", "wgpu:noop"]),
+            (strictly.signature("dawn:null"), &["dawn:null"]),
+            (Some(failed.signature()), &["exec:a b"]),
+            (Some(nonsense.signature()), &["mine"]),
+            (Some(msl::NO_SHADER.into()), &[]),
+            (Some("further signatures".into()), &[]),
         ] {
-            assert_eq!(named(signature), due, "{signature}");
+            let signature = signature.expect("a finding");
+            assert_eq!(named(&signature), due, "{signature}");
         }
     }
 }

@@ -1,36 +1,37 @@
 //! The strict check (wire.md section 8) against engines: its two proofs.
 //!
-//! **Catches** a command that `check_strict` accepts and an engine refuses over memory, one that it refuses and an engine takes, and a
-//! refusal that names a word which its rule is not about, or that is over what an earlier pass or a bundle left set.
+//! **Catches** a command that `check_strict` accepts and an engine refuses over memory, one that it refuses and an
+//! engine takes, and a refusal that names a word which its rule is not about, or that is over what an earlier pass or a
+//! bundle left set.
 //!
-//! What an engine says is text and never compared, so whether its error is of the classes of section 8 follows from the command and
-//! the table. A write, copy or read can only be refused over memory, and so can a SetBindGroup of a compute pass. Of the other commands
-//! that the strict check looks at, `rest` says whether everything else holds that WebGPU asks of them: a pipeline is set, the groups
-//! are its layouts' own, every vertex buffer is there, no usage conflicts. Where it all holds, an error is over memory; where it does
-//! not, or nothing says so, the error is one that only a device gives. The other commands, such as BeginRenderPass, are the device's
-//! alone.
+//! What an engine says is text and never compared, so whether its error is of the classes of section 8 follows from the
+//! command and the table. A write, copy or read can only be refused over memory, and so can a SetBindGroup of a compute
+//! pass. Of the other commands that the strict check looks at, `rest` says whether everything else holds that WebGPU
+//! asks of them: a pipeline is set, the groups are its layouts' own, every vertex buffer is there, no usage conflicts.
+//! Where it all holds, an error is over memory; where it does not, or nothing says so, the error is one that only a
+//! device gives. The other commands, such as BeginRenderPass, are the device's alone.
 //!
-//! The render bundles of a table are held to it in the same way: the engine must make those that it accepts, and refuse the row of the first
-//! that it refuses.
+//! The render bundles of a table are held to it in the same way: the engine must make those that it accepts, and refuse
+//! the row of the first that it refuses.
 //!
-//! **Does not catch** a rule that the strict check and every engine lack alike; a rule over memory that it lacks for a draw or dispatch
-//! whose state `rest` does not understand (a layout `auto`, a shader that is no [`Kernel`](crate::gpu::kernels::Kernel)); ReadBuffers
-//! that it refuses, which the host performs and no engine sees; and bundles on an engine that does not say which row it refuses (deno,
-//! Dawn). Where an engine is laxer or stricter than WebGPU, a line of
-//! [`LEDGER`] says so.
+//! **Does not catch** a rule that the strict check and every engine lack alike; a rule over memory that it lacks for a
+//! draw or dispatch whose state `rest` does not understand (a layout `auto`, a shader that is no
+//! [`Kernel`](crate::gpu::kernels::Kernel)); ReadBuffers that it refuses, which the host performs and no engine sees;
+//! and bundles on an engine that does not say which row it refuses (deno, Dawn). Where an engine is laxer or stricter
+//! than WebGPU, a line of [`LEDGER`] says so.
 
 mod rest;
 
 use std::rc::Rc;
 
-use wire::{Class, Cmd, Dimension, ObjectTable, Op, Rule, Strict};
+use wire::{Cmd, Dimension, ObjectTable, Op, Rule, Strict};
 
 use crate::case::Object;
 use crate::gpu::engine::{Engine, Request};
 use crate::gpu::{Outcome, Trouble, TroubleKind};
 use crate::readers::answer::StrictAnswer;
 use crate::report::results::StrictRow;
-use crate::strict::{Facts, bundle_words, check_bundles};
+use crate::strict::{Facts, bundle_words};
 
 /// What the strict check says of a stream.
 pub struct Said<'a> {
@@ -51,16 +52,16 @@ impl<'a> Said<'a> {
 
     /// The same; where the stream before was over an equal table, that table is not read again.
     pub fn after(before: Option<&Said<'_>>, cmds: &[Cmd<'a>], objects: &'a [Object]) -> Said<'a> {
-        let said = Said::with(before, cmds, objects, StrictAnswer::default());
-        let refusal = wire::check_strict(cmds.iter().copied(), &*said.facts).err();
-        let bundle = match before {
-            Some(before) if before.objects == objects => before.bundle,
-            _ => check_bundles(objects).err(),
+        let (facts, bundle) = match before {
+            Some(before) if before.objects == objects => (Rc::clone(&before.facts), before.bundle),
+            _ => {
+                let (facts, bundles) = Facts::with_bundles(objects);
+                (Rc::new(facts), bundles.err())
+            }
         };
         Said {
             bundle,
-            refusal,
-            ..said
+            ..Said::by(facts, cmds, objects)
         }
     }
 
@@ -101,34 +102,52 @@ fn is_sound(refusal: Strict, cmd: &Cmd<'_>) -> bool {
 
 /// The last column of the tables of wire.md section 8: whether the rule is about the argument `at`, counted from 0.
 fn may_name(rule: Rule, op: Op, at: usize) -> bool {
-    let ids: &[usize] = match op {
-        Op::SetBindGroup | Op::SetVertexBuffer => &[1],
-        Op::CopyBufferToBuffer => &[0, 3],
-        Op::CopyTextureToTexture => &[0, 6],
-        _ => &[0],
+    // Where it names its object; of a copy the source and the destination.
+    let (src, dst) = match op {
+        Op::SetBindGroup | Op::SetVertexBuffer => (1, 1),
+        Op::CopyBufferToBuffer => (0, 3),
+        Op::CopyTextureToTexture => (0, 6),
+        _ => (0, 0),
+    };
+    let (mip, origin, aspect): (&[usize], &[usize], &[usize]) = match op {
+        Op::CopyTextureToTexture => (&[1, 7], &[2, 3, 4, 8, 9, 10], &[5, 11]),
+        _ => (&[1], &[2, 3, 4], &[5]),
     };
     let due: &[usize] = match rule {
-        Rule::WrongKind | Rule::OneSample => ids,
-        rule if rule.class() == Class::Usage => ids,
+        Rule::WrongKind => &[src, dst],
+        Rule::BufferCopySrc | Rule::TextureCopySrc | Rule::OneSample => &[src],
+        Rule::BufferVertex | Rule::BufferIndex | Rule::BufferIndirect | Rule::BufferMapRead => &[src],
+        Rule::BufferCopyDst | Rule::TextureCopyDst => &[dst],
+        Rule::SameBuffer | Rule::Formats | Rule::SampleCounts | Rule::SameSubresource => &[dst],
         Rule::UniformOffset | Rule::StorageOffset | Rule::DynamicOffsetRange => return at >= 3,
         Rule::VertexReads | Rule::IndexReads | Rule::BindGroupIndex | Rule::VertexBufferSlot => &[0],
-        Rule::InstanceReads => &[1],
-        Rule::VertexBufferRange | Rule::VertexBufferOffset | Rule::IndexBufferRange | Rule::IndexBufferOffset => &[2],
-        Rule::DynamicOffsetCount => &[2],
+        Rule::InstanceReads
+        | Rule::WriteOffset
+        | Rule::WriteRange
+        | Rule::MapRange
+        | Rule::CopySourceOffset
+        | Rule::CopySourceRange
+        | Rule::IndirectOffset
+        | Rule::DrawIndirectRange
+        | Rule::DrawIndexedIndirectRange
+        | Rule::DispatchIndirectRange => &[1],
+        Rule::VertexBufferRange
+        | Rule::VertexBufferOffset
+        | Rule::IndexBufferRange
+        | Rule::IndexBufferOffset
+        | Rule::DynamicOffsetCount => &[2],
         Rule::Workgroups => &[0, 1, 2],
-        Rule::SameBuffer => &[3],
         Rule::CopyDestinationOffset | Rule::CopyDestinationRange => &[4],
         Rule::CopySize => &[6],
-        Rule::Formats | Rule::SampleCounts | Rule::SameSubresource => &[6],
-        Rule::AllAspects | Rule::OneAspect | Rule::WritableAspect => &[5, 11],
-        Rule::MipLevel => &[1, 7],
-        Rule::OriginBlock | Rule::CopyExtent => &[2, 3, 4, 8, 9, 10],
+        Rule::AllAspects | Rule::OneAspect | Rule::WritableAspect => aspect,
+        Rule::MipLevel => mip,
+        Rule::OriginBlock | Rule::CopyExtent => origin,
         Rule::ExtentBlock | Rule::WholeSubresource => &[12, 13, 14],
         Rule::DataBytes => &[7],
         Rule::BytesPerRowGiven | Rule::BytesPerRow => &[10],
         Rule::RowsPerImageGiven | Rule::RowsPerImage => &[11],
-        // The offset of a write, a read, an indirect command or the source of a copy.
-        _ => &[1],
+        // What was decoded has the arguments of its opcode.
+        Rule::Malformed => &[],
     };
     due.contains(&at)
 }
@@ -173,8 +192,8 @@ impl Judged {
 
 /// Judges a replay on `engine`, whose commands after `stop_after` were not made.
 ///
-/// `None` where it does not show whether the engine refuses the command that the strict check refuses, since nothing finished that
-/// command's encoder: replay with `stop_after` at that command and judge once more.
+/// `None` where it does not show whether the engine refuses the command that the strict check refuses, since nothing
+/// finished that command's encoder: replay with `stop_after` at that command and judge once more.
 pub fn judge(said: &Said<'_>, engine: &str, outcome: &Outcome, stop_after: Option<usize>) -> Option<Judged> {
     let trouble = outcome.trouble.as_ref();
     let message = trouble.map_or("", |trouble| &trouble.message);
@@ -230,23 +249,30 @@ const NAMES_NOTHING: &str = "a refusal that names no argument that its rule is a
 
 const NOT_SET: &str = "a refusal of a draw over what is not set";
 
-/// The words of the bundle that an id names, in the replayer's ids; none where it names no bundle.
-fn words_of(said: &Said<'_>, id: u32) -> Vec<u32> {
-    let row = said.objects.iter().rfind(|object| object.id == id);
-    row.and_then(bundle_words).unwrap_or_default()
+/// The words of each bundle of an id, in the replayer's ids: the last one counts, and those before it are made as well.
+fn bundles_of(said: &Said<'_>, id: u32) -> Vec<Vec<u32>> {
+    let rows = said.objects.iter().filter(|object| object.id == id);
+    rows.filter_map(bundle_words).collect()
+}
+
+fn bundle_cmds(words: &[u32]) -> Vec<Cmd<'_>> {
+    wire::bundle_commands(words).map_while(Result::ok).collect()
 }
 
 /// The strict check refuses the bundle `id`; the engine refused `refused`, a row of the table, or made them all.
 fn refused_bundle(said: &Said<'_>, engine: &str, (id, strict): (u32, Strict), refused: Option<&Trouble>) -> Judged {
-    let words = words_of(said, id);
-    let cmd = wire::bundle_commands(&words).map_while(Result::ok).nth(strict.command);
-    let Some(cmd) = cmd.filter(|cmd| is_sound(strict, cmd)) else {
+    let bundles = bundles_of(said, id);
+    let names_it = |cmds: &Vec<Cmd<'_>>| cmds.get(strict.command).is_some_and(|cmd| is_sound(strict, cmd));
+    let Some(cmds) = bundles.iter().map(|words| bundle_cmds(words)).find(names_it) else {
         return judged(Cell::OverRefusal, NAMES_NOTHING, strict.to_string());
     };
+    if !rest::is_set(&cmds, strict.command, said.objects, strict.rule) {
+        return judged(Cell::OverRefusal, NOT_SET, strict.to_string());
+    }
     match refused {
         Some(trouble) if trouble.row == Some(id) => judged(Cell::Right, strict.rule.words(), &*trouble.message),
         Some(trouble) => judged(Cell::NotShown, NOTHING_SHOWN, &*trouble.message),
-        None => match ledger(said, engine, &cmd, Some(strict.rule), true) {
+        None => match ledger(said, engine, &cmds[strict.command], Some(strict.rule), true) {
             Some(line) => judged(Cell::Ledger, line.why, strict.to_string()),
             None => {
                 let what = format!("refused a bundle over \"{}\" and the GPU takes it", strict.rule);
@@ -258,8 +284,8 @@ fn refused_bundle(said: &Said<'_>, engine: &str, (id, strict): (u32, Strict), re
 
 /// The strict check accepts every bundle; the engine refused a row of the table.
 fn refused_row(said: &Said<'_>, engine: &str, refused: &Trouble) -> Judged {
-    let words = words_of(said, refused.row.unwrap_or_default());
-    let cmds: Vec<Cmd<'_>> = wire::bundle_commands(&words).map_while(Result::ok).collect();
+    let bundles = bundles_of(said, refused.row.unwrap_or_default());
+    let cmds = bundles.last().map(|words| bundle_cmds(words)).unwrap_or_default();
     let message = &*refused.message;
     if cmds.is_empty() {
         return judged(Cell::NotShown, NOTHING_SHOWN, message);
@@ -319,8 +345,8 @@ fn device_only(op: Op) -> String {
     format!("only a device says: {op}")
 }
 
-/// The WebGPU rule by which an engine refused the command `at` of a stream, and whether the strict check closes it: it refuses that
-/// command or an earlier one. Where it does not, only a device says.
+/// The WebGPU rule by which an engine refused the command `at` of a stream, and whether the strict check closes it: it
+/// refuses that command or an earlier one. Where it does not, only a device says.
 pub fn rule(said: &Said<'_>, at: usize) -> Option<(String, bool)> {
     match said.refusal {
         Some(strict) if strict.command <= at => Some((strict.rule.words().to_owned(), true)),
@@ -342,7 +368,8 @@ pub struct Line {
     pub why: &'static str,
 }
 
-/// The lines: the second table of `reference/ENGINES.md`, which says where their examples are. Each says which versions it was seen with.
+/// The lines: the second table of `reference/ENGINES.md`, which says where their examples are. Each says which versions
+/// it was seen with.
 pub static LEDGER: [Line; 5] = [
     Line {
         engine: "wgpu:",
@@ -385,7 +412,8 @@ pub static LEDGER: [Line; 5] = [
     },
 ];
 
-/// A copy within one mip level of a 3d texture from another slice on, overlapping or not; or of no slice within a 1d one.
+/// A copy within one mip level of a 3d texture from another slice on, overlapping or not; or of no slice within a 1d
+/// one.
 fn is_between_slices(cmd: &Cmd<'_>, facts: &Facts) -> bool {
     let &[src, src_mip, _, _, src_z, _, dst, dst_mip, _, _, dst_z, _, _, _, depth] = cmd.args else {
         return false;

@@ -186,7 +186,8 @@ fn answer_descriptor(query: &DescriptorQuery) -> Vec<u8> {
             answer.word(0);
             answer.words(&refs);
             answer.bytes(body);
-            // What is put together again is what was taken apart: Remap is asked about that. It is never refused, of so many references.
+            // What is put together again is what was taken apart: Remap is asked about that. It is never refused, of so
+            // many references.
             let _ = wire::append_descriptor(&mut bytes, &refs, body);
         }
         Err(refused) => {
@@ -222,7 +223,7 @@ fn answer_strict(queries: &[CallsQuery]) -> Vec<Vec<u8>> {
     let answers = queries.iter().map(|query| {
         let table = match known.take() {
             Some((rows, table)) if rows == query.rows => table,
-            _ => Facts::and_bundles(&query.rows),
+            _ => Facts::of_rows(&query.rows),
         };
         let answer = strict_answer(&query.blob, &table);
         known = Some((&query.rows, table));

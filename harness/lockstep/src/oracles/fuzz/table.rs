@@ -19,7 +19,8 @@ pub static BUFFERS: LazyLock<Vec<BufferFacts>> = LazyLock::new(|| buffer_facts(&
 /// What the strict check knows of the table.
 pub static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::of(&OBJECTS));
 
-/// What the host grants: the table's ids as they are, and each also under a number that is higher by 32. 31 would become 0.
+/// What the host grants: the table's ids as they are, and each also under a number that is higher by 32. 31 would
+/// become 0.
 pub static ID_MAP: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| {
     let ids = || OBJECTS.iter().map(|object| object.id);
     let renamed = ids().map(|id| (id + 32, id));
@@ -57,12 +58,11 @@ mod tests {
     use super::*;
     use crate::gpu::engine::{Engine as _, Request};
     use crate::gpu::wgpu_engine::WgpuEngine;
-    use crate::strict::check_bundles;
 
     /// Its bundle keeps to the strict check, and wgpu makes all of its objects.
     #[test]
     fn the_table_is_one_that_a_device_takes() {
-        assert!(check_bundles(&OBJECTS).is_ok());
+        assert!(Facts::with_bundles(&OBJECTS).1.is_ok());
         let mut engine = WgpuEngine::open("wgpu:noop").expect("the noop backend");
         let outcome = engine.replay(&Request {
             objects: &OBJECTS,

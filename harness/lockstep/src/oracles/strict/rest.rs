@@ -1,5 +1,5 @@
-//! Everything that WebGPU asks of a command beside the classes of wire.md section 8, as far as commands and table tell. Where they do
-//! not tell, it does not hold.
+//! Everything that WebGPU asks of a command beside the classes of wire.md section 8, as far as commands and table tell.
+//! Where they do not tell, it does not hold.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,8 +22,8 @@ pub(super) fn holds(cmds: &[Cmd<'_>], at: usize, objects: &[Object]) -> bool {
     pass.takes(&cmds[at], &table)
 }
 
-/// Whether what a refusal of the command `at` is about is set there, where it is a draw: what is not is the device's business (wire.md
-/// section 8).
+/// Whether what a refusal of the command `at` is about is set there, where it is a draw: what is not is the device's
+/// business (wire.md section 8).
 pub(super) fn is_set(cmds: &[Cmd<'_>], at: usize, objects: &[Object], rule: Rule) -> bool {
     let reads = [Rule::IndexReads, Rule::VertexReads, Rule::InstanceReads];
     let Some(table) = Table::of(objects).filter(|_| reads.contains(&rule)) else {
@@ -120,8 +120,8 @@ impl Pass {
         }
     }
 
-    /// Whether the groups of a render pass hold only buffers that are read: nothing then stands in the way of its attachments, and of
-    /// vertex, index and indirect buffers.
+    /// Whether the groups of a render pass hold only buffers that are read: nothing then stands in the way of its
+    /// attachments, and of vertex, index and indirect buffers.
     fn only_reads(&self, table: &Table<'_>) -> bool {
         let groups = self.used.iter().filter_map(|group| table.row(*group, Kind::BindGroup));
         let bindings = groups.map(|group| table.bindings(group));

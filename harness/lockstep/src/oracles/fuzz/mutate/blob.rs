@@ -43,10 +43,16 @@ struct Stream<'a> {
     data: Vec<u8>,
 }
 
-/// The blob with one thing changed; none for a blob that is refused whole.
+/// The blob, mostly cut to [`MANY`] commands, with one thing changed then; none for a blob that is refused whole.
 pub fn mutated(bytes: &[u8], u: &mut Unstructured<'_>) -> Option<Vec<u8>> {
     let blob = Blob::parse(bytes).ok()?;
     let mut stream = taken_apart(&blob);
+    if !once_in(u, 16).ok()? {
+        while stream.commands.len() > MANY {
+            let unit = unit(&stream, u).ok()?;
+            stream.commands.drain(unit);
+        }
+    }
     let mut made = Draft::default();
     let changed: Vec<u32>;
     match below(u, 12).ok()? {
@@ -81,12 +87,6 @@ pub fn mutated(bytes: &[u8], u: &mut Unstructured<'_>) -> Option<Vec<u8>> {
                 _ => field(command, u).ok()?,
             };
             stream.commands[at] = &changed;
-        }
-    }
-    if !once_in(u, 16).ok()? {
-        while stream.commands.len() > MANY {
-            let unit = unit(&stream, u).ok()?;
-            stream.commands.drain(unit);
         }
     }
     Some(stream.blob())
