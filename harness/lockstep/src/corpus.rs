@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
 
@@ -141,8 +142,13 @@ impl Judge {
     /// What is wrong with a recording's replay by the same readers and engines; nothing when it holds.
     pub fn check_recording(&mut self, recording: &Recording) -> Vec<String> {
         let engines: Vec<EngineId> = self.engines.iter().map(|engine| engine.about().clone()).collect();
-        let replayed = replay::replay(recording, &mut self.readers, &engines, &mut |_, _| ());
-        replayed.found.into_iter().map(|found| found.summary).collect()
+        let mut wrong = Vec::new();
+        let (found, never) = (
+            &mut |found: replay::Found| wrong.push(found.summary),
+            AtomicBool::new(false),
+        );
+        let _ = replay::replay(recording, &mut self.readers, &engines, &mut |_, _| (), found, &never);
+        wrong
     }
 
     /// Files a case into the folder `corpus`, under a name made of what it shows; where it says nothing of what it expects, with the

@@ -233,7 +233,7 @@ fn a_bind_is_shown_with_what_the_ledger_explains() {
     assert_eq!(output.status.code(), Some(0), "{stdout}");
 }
 
-/// "What did not run is said": a finding about a reader that nobody asked is not gone.
+/// "What did not run is said": a finding about a reader that nobody asked, or that takes a whole recording, is not gone.
 #[test]
 fn a_finding_about_a_reader_that_was_not_asked_is_not_called_gone() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -245,6 +245,11 @@ fn a_finding_about_a_reader_that_was_not_asked_is_not_called_gone() {
             "is named there was not asked",
         ),
         ("reader mine failed", 2, "is named there was not asked"),
+        (
+            "recorded: reader native refuses what a program did: header bad-length",
+            2,
+            "it takes the whole recording: `cargo lockstep run --recorded FOLDER` shows it again\n",
+        ),
         ("header: native vs replay-js: bad-length vs accept", 0, ""),
     ];
     for (signature, status, due) in rows {

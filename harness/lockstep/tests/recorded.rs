@@ -371,6 +371,79 @@ fn a_range_past_a_buffer_is_found_and_goes_no_further() {
     assert_eq!((row.refused, engine(row, "wgpu:vulkan").compared), (1, 0));
     let again = lockstep(folder.path(), &["repro", &found.file]);
     assert!(said(&again).contains("CopyBufferToBuffer"), "{}", said(&again));
+    let smaller = lockstep(folder.path(), &["minimize", &found.file]);
+    let due = "it takes the whole recording: `cargo lockstep run --recorded FOLDER` shows it again\n";
+    for output in [again, smaller] {
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(text(&output.stderr).ends_with(due), "{}", said(&output));
+    }
+}
+
+/// Streams that the subject refuses, and a reader that takes long for each: a signal ends it, and what was found is there.
+#[cfg(unix)]
+#[test]
+fn sigterm_ends_with_what_was_found_and_the_report() {
+    let folder = copied();
+    let recording = folder.path().join("particles.recording");
+    let streams: Vec<String> = (0..2000).map(|index| format!("{index:05}.wire")).collect();
+    let unknown = [b"WIRE".as_slice(), &[4, 1, 0, 99].map(u32::to_le_bytes).concat()].concat();
+    for file in &streams {
+        fs::write(recording.join(file), &unknown).expect("written");
+    }
+    let manifest = recording.join("recording.json");
+    let mut changed: serde_json::Value = serde_json::from_slice(&fs::read(&manifest).expect("there")).expect("JSON");
+    let rows = streams
+        .iter()
+        .map(|file| serde_json::json!({ "blob": file, "window": 0 }));
+    changed["streams"] = rows.collect();
+    changed["counts"]["words"] = 2000.into();
+    changed["counts"]["data"] = 0.into();
+    changed["counts"]["read"] = 0.into();
+    fs::write(&manifest, changed.to_string()).expect("written");
+    let example = fs::read_to_string(root().join("reference/examples/reader.py")).expect("the example");
+    let slow = example.replace(
+        "def stream(item):\n",
+        "def stream(item):\n    import time; time.sleep(0.1)\n",
+    );
+    assert_ne!(slow, example);
+    fs::write(folder.path().join("slow.py"), slow).expect("written");
+
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("lockstep"))
+        .current_dir(folder.path())
+        .args(["run", "--recorded", "particles.recording", "--quiet", "--out", "out"])
+        .args(["--gpu", "wgpu:noop", "--reader", "exec:python3 slow.py"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    while !folder.path().join("out/findings").exists() {
+        assert_eq!(child.try_wait().expect("asked"), None, "it ended by itself");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let killed = std::process::Command::new("kill")
+        .args(["-TERM", &child.id().to_string()])
+        .status();
+    assert!(killed.expect("kill").success());
+    let output = child.wait_with_output().expect("it ends");
+    let results = fs::read(folder.path().join("out/results.json")).unwrap_or_else(|_| panic!("{}", said(&output)));
+    let results: Results = serde_json::from_slice(&results).expect("results.json");
+    assert!(
+        results.interrupted && (1..2000).contains(&results.lanes[0].cases),
+        "{:?}",
+        results.lanes
+    );
+    let [found] = &results.findings[..] else {
+        panic!("{:#?}", results.findings)
+    };
+    assert_eq!(
+        (found.signature.as_str(), found.seen),
+        (
+            "recorded: reader native refuses what a program did: decode unknown-op",
+            results.lanes[0].cases
+        )
+    );
+    assert!(folder.path().join(&found.file).exists() && folder.path().join("out/report.html").exists());
+    assert!(!said(&output).contains("--resume"), "{}", said(&output));
 }
 
 /// A reader that knows another version of the format parts over each stream; the smallest that shows it is an empty one.

@@ -38,7 +38,17 @@ impl Given {
     }
 }
 
-/// Why a case that was kept for a finding may well show nothing: somebody whom the finding names was not asked.
+/// Why a case that was kept for a finding may well show nothing: it takes a whole recording, or somebody whom the finding names was not asked.
+pub(super) fn why_not_shown(signature: &str, jury: &Jury) -> Option<String> {
+    if signature.starts_with("recorded: ") {
+        return Some(format!(
+            "the case was kept for `{signature}`, and it takes the whole recording: `cargo lockstep run --recorded FOLDER` shows it again"
+        ));
+    }
+    jury.lacks(signature).map(|who| not_asked(signature, who))
+}
+
+/// The line about somebody whom the finding names and who was not asked.
 pub(super) fn not_asked(signature: &str, who: &str) -> String {
     format!(
         "the case was kept for `{signature}`, and `{who}` that is named there was not asked; a reader is added by --reader 'exec:COMMAND', a \

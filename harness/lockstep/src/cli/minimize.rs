@@ -46,8 +46,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     let outside = args.given.outside()?;
     let named = args.signature.clone().or(file.signature.clone());
     let mut jury = args.given.jury(&setup::look(), &outside, &file.case, named.as_deref());
-    if let Some((signature, who)) = named.as_deref().and_then(|named| Some((named, jury.lacks(named)?))) {
-        anyhow::bail!("{from}: {}", asked::not_asked(signature, who));
+    if let Some(why) = named.as_deref().and_then(|named| asked::why_not_shown(named, &jury)) {
+        anyhow::bail!("{from}: {why}");
     }
     let Some(signature) = named.or_else(|| jury.all(&file.case).into_iter().next()) else {
         anyhow::bail!("{from}: the case shows no finding, so that there is nothing to keep");

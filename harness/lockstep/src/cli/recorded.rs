@@ -1,6 +1,7 @@
 //! `lockstep run --recorded`: recordings of programs, replayed.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::campaign::{Cast, epoch_seconds};
@@ -23,8 +24,8 @@ pub(super) fn open(folders: &[PathBuf]) -> anyhow::Result<Vec<Recording>> {
     folders.iter().map(|folder| Recording::open(folder)).collect()
 }
 
-/// Replays them one after the other.
-pub(super) fn replay(recordings: &[Recording], cast: &Cast, out: &Path, quiet: bool) -> Results {
+/// Replays them one after the other, until `stop` is set. What is found is kept as it comes.
+pub(super) fn replay(recordings: &[Recording], cast: &Cast, out: &Path, quiet: bool, stop: &AtomicBool) -> Results {
     let started = Instant::now();
     let mut readers: Vec<Box<dyn StreamReader>> = vec![(cast.subject)()];
     readers.extend(cast.references.iter().map(|reference| reference()));
@@ -37,20 +38,22 @@ pub(super) fn replay(recordings: &[Recording], cast: &Cast, out: &Path, quiet: b
     let mut rows: Vec<FindingRow> = Vec::new();
     let all = command(recordings);
     for recording in recordings {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
         let folder = recording.folder.display();
         if !quiet {
             let streams = count_of(recording.streams.len() as u64, "stream", "streams");
             say::line(plain(&format!("{folder}: {streams} of {}", recording.program())));
         }
         let mut compared = |outcome: &Outcome, reference: &str| count(&mut comparisons, outcome, &subject, reference);
-        let replayed = replay::replay(recording, &mut readers, &engines, &mut compared);
         let again = command(std::slice::from_ref(recording));
-        for found in replayed.found {
-            keep(found, recording, &again, started, &mut findings, &mut rows);
-        }
+        let mut found = |found: Found| keep(found, recording, &again, started, &mut findings, &mut rows);
+        let replayed = replay::replay(recording, &mut readers, &engines, &mut compared, &mut found, stop);
+        results.lanes[0].cases += replayed.asked;
         results.recordings.push(replayed.row);
     }
-    results.lanes[0].cases = recordings.iter().map(|recording| recording.streams.len() as u64).sum();
+    results.interrupted = stop.load(Ordering::Relaxed);
     results.seconds = started.elapsed().as_secs_f64();
     results.lanes[0].worker_seconds = results.seconds;
     results.comparisons = comparisons;
@@ -80,11 +83,11 @@ fn keep(
     let Found {
         signature,
         summary,
-        case,
+        stream,
     } = found;
     let file = recording.folder.display().to_string();
-    if let Some(case) = case {
-        let case = crate::case::Case::Stream(case);
+    if let Some(stream) = stream {
+        let case = crate::case::Case::Stream(recording.case(stream));
         return findings.add(
             0,
             Finding {

@@ -18,7 +18,6 @@ use crate::generators;
 use crate::gpu::{Outcome, engine};
 use crate::input;
 use crate::ledger::{Hits, Line};
-use crate::minimize::Jury;
 use crate::oracles::bind::Place;
 use crate::oracles::gpu::{Asked, Cell, Judged};
 use crate::oracles::strict::{self, Said};
@@ -44,8 +43,8 @@ const HELP: &str = "Examples:
   cargo lockstep repro --generated replays:7:12
   cargo lockstep repro case.json --json | jq .findings
 
-Exit status: 0 no difference, 1 a finding, 2 bad use, bad input or who the finding names was not asked. With --quiet turned
-round, as a reducer wants it: 0 the case still shows its finding, 1 it does not.";
+Exit status: 0 no difference, 1 a finding, 2 bad use, bad input, or a finding that takes the whole recording
+or names who was not asked. With --quiet turned round, as a reducer wants it: 0 the case still shows its finding, 1 it does not.";
 
 /// `lockstep repro`'s arguments.
 #[derive(clap::Args)]
@@ -142,8 +141,11 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
             Some(signature) => jury.shows(&file.case, signature),
             None => !jury.all(&file.case).is_empty(),
         };
-        if let (false, Some((signature, who))) = (still, who_is_missing(&jury, kept_for)) {
-            anyhow::bail!("{}", asked::not_asked(signature, who));
+        if let (false, Some(why)) = (
+            still,
+            kept_for.and_then(|signature| asked::why_not_shown(signature, &jury)),
+        ) {
+            anyhow::bail!("{why}");
         }
         return Ok(if still { 0 } else { 1 });
     }
@@ -157,22 +159,16 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let mut findings = jury.all(&file.case);
     // A shader that is none is its writer's fault, unless the case is kept for that.
     findings.retain(|signature| signature != msl::NO_SHADER || kept_for == Some(msl::NO_SHADER));
-    let missing = who_is_missing(&jury, kept_for);
+    let not_shown = kept_for.and_then(|signature| asked::why_not_shown(signature, &jury));
     let text = match args.json {
         true => format!("{:#}\n", json(&file, &shown, &findings)),
-        false => say::printable(&page(file.shows.as_deref(), &shown, &findings, missing.is_none())).into_owned(),
+        false => say::printable(&page(file.shows.as_deref(), &shown, &findings, not_shown.is_none())).into_owned(),
     };
     say::out(text.as_bytes())?;
-    if let Some((signature, who)) = missing {
-        anyhow::bail!("{}", asked::not_asked(signature, who));
+    if let Some(why) = not_shown {
+        anyhow::bail!("{why}");
     }
     Ok(if findings.is_empty() { CLEAN } else { FOUND })
-}
-
-/// The finding that a case was kept for, and somebody whom it names and who was not asked.
-fn who_is_missing<'a>(jury: &Jury, kept_for: Option<&'a str>) -> Option<(&'a str, &'a str)> {
-    let signature = kept_for?;
-    Some((signature, jury.lacks(signature)?))
 }
 
 fn json(file: &CaseFile, shown: &Shown, findings: &BTreeSet<String>) -> serde_json::Value {

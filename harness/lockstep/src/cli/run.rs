@@ -236,9 +236,9 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
     if !recordings.is_empty() {
         let cast = recorded_cast(args, &parts, &outside)?;
         say_missing(&cast.not_run);
-        let replayed = recorded::replay(&recordings, &cast, &out, quiet);
-        let mut results = Results { commit, ..replayed };
         let stop = stop_on_signals("lockstep: ending; the report follows. Once more ends at once.");
+        let replayed = recorded::replay(&recordings, &cast, &out, quiet, &stop);
+        let mut results = Results { commit, ..replayed };
         minimise(&mut results, &cast, quiet, &stop);
         name_readers(&mut results, &outside);
         evidence::gather(&mut results, &parts, Subject(None), &outside);
@@ -562,7 +562,7 @@ fn finish(results: &Results, out: &std::path::Path, args: &Args) -> (bool, u8) {
     let shown = say::out(shown.as_bytes());
     let written = report::write(results, &History::default(), Some(out), &args.formats, args.require_gpu);
     let mut place = format!("report: {}", out.join("report.html").display());
-    if results.interrupted {
+    if results.interrupted && args.recorded.is_empty() {
         place += &format!("\nto go on: cargo lockstep run --resume {}", out.display());
     }
     let placed = match args.json {

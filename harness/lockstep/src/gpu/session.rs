@@ -4,6 +4,7 @@
 //! A [`super::engine::Engine`] makes each stream's objects anew; nothing that one stream leaves in a buffer is there for the next.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -88,12 +89,12 @@ enum Word {
     Panicked(String),
 }
 
-/// Plays the list on the engine of wgpu's that has that id.
+/// Plays the list on the engine of wgpu's that has that id, until `stop` is set: then up to the stream that it is at.
 ///
 /// # Errors
 ///
 /// There is no such engine, or it gives no device.
-pub fn play(id: &str, list: &Arc<Playlist>) -> anyhow::Result<Played> {
+pub fn play(id: &str, list: &Arc<Playlist>, stop: &AtomicBool) -> anyhow::Result<Played> {
     let found = adapters(backends_of(id)).into_iter().find(|(known, _)| known.id == id);
     let Some((about, adapter)) = found else {
         return Err(unknown(id));
@@ -116,7 +117,7 @@ pub fn play(id: &str, list: &Arc<Playlist>) -> anyhow::Result<Played> {
         .stack_size(stack)
         .spawn(move || perform(gpu, &work, executes, &say));
     started.with_context(|| format!("no thread with {} MiB of stack", stack >> 20))?;
-    loop {
+    while !stop.load(Ordering::Relaxed) {
         match hear.recv_timeout(DEADLINE) {
             Ok(Word::Table(trouble)) => played.table = trouble,
             Ok(Word::Step(step)) => played.steps.push(*step),
@@ -129,6 +130,7 @@ pub fn play(id: &str, list: &Arc<Playlist>) -> anyhow::Result<Played> {
             }
         }
     }
+    Ok(played)
 }
 
 /// wgpu's adapter in the words of deno's `GPUAdapterInfo`.

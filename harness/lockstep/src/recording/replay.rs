@@ -11,11 +11,11 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use wire::{Blob, Op};
 
 use super::{Adapter, Device, Recording, Stream, script};
-use crate::case::StreamCase;
 use crate::gpu::Trouble;
 use crate::gpu::engine::EngineId;
 use crate::gpu::session::{self, Playlist, Step, StepPlayed};
@@ -33,8 +33,8 @@ use crate::strict::Facts;
 pub struct Replayed {
     /// Its row of the report.
     pub row: RecordingRow,
-    /// What is wrong.
-    pub found: Vec<Found>,
+    /// The streams that readers were asked about: all, unless it was stopped.
+    pub asked: u64,
 }
 
 /// Something that is wrong with a recording's replay.
@@ -44,29 +44,35 @@ pub struct Found {
     pub signature: String,
     /// One line for a person: the stream's file, and what is wrong there.
     pub summary: String,
-    /// The stream that shows it alone; none where it takes the recording.
-    pub case: Option<StreamCase>,
+    /// The index of the stream that shows it alone; none where it takes the recording.
+    pub stream: Option<usize>,
 }
 
 /// Replays a recording. The first of `readers` is the subject; each comparison of another with it goes to `compared`, with that reader's
-/// name.
+/// name, and what is wrong to `found`, as it comes. Once `stop` is set, no further stream is begun, and what was played is judged.
 pub fn replay(
     recording: &Recording,
     readers: &mut [Box<dyn StreamReader>],
     engines: &[EngineId],
     compared: &mut dyn FnMut(&Outcome, &str),
+    found: &mut dyn FnMut(Found),
+    stop: &AtomicBool,
 ) -> Replayed {
     let mut replaying = Replaying {
         recording,
         subject: readers.first().map_or("nobody", |reader| reader.name()).to_owned(),
         row: row(recording),
-        found: Vec::new(),
+        found,
+        stop,
     };
     let answers = replaying.ask(readers, compared);
     let list = Arc::new(playlist(recording, &answers));
     let mut rows = Vec::new();
     let mut sessions = Vec::new();
     for engine in engines {
+        if replaying.is_stopped() {
+            break;
+        }
         match engine.id.starts_with("wgpu:") {
             true => sessions.push(replaying.session(engine, &list)),
             false => rows.push(replaying.script(engine)),
@@ -78,7 +84,7 @@ pub fn replay(
     }
     Replayed {
         row: replaying.row,
-        found: replaying.found,
+        asked: answers.len() as u64,
     }
 }
 
@@ -202,35 +208,42 @@ struct Replaying<'a> {
     /// The subject's name.
     subject: String,
     row: RecordingRow,
-    found: Vec<Found>,
+    found: &'a mut dyn FnMut(Found),
+    stop: &'a AtomicBool,
 }
 
 impl Replaying<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     /// Something that the stream of that index shows alone.
     fn stream_shows(&mut self, index: usize, signature: String, what: &str) {
-        self.found.push(Found {
+        (self.found)(Found {
             signature,
             summary: format!("{}: {}: {what}", self.row.folder, self.recording.streams[index].file),
-            case: Some(self.recording.case(index)),
+            stream: Some(index),
         });
     }
 
     /// Something that takes the recording.
     fn recording_shows(&mut self, signature: String, what: &str) {
-        self.found.push(Found {
+        (self.found)(Found {
             signature,
             summary: format!("{}: {what}", self.row.folder),
-            case: None,
+            stream: None,
         });
     }
 
-    /// Asks every reader about every stream. Gives the subject's answers; none where it has none, which is a finding already.
+    /// Asks every reader about every stream, until it is stopped. Gives the subject's answers; none where it has none, which is a finding
+    /// already.
     fn ask(
         &mut self,
         readers: &mut [Box<dyn StreamReader>],
         compared: &mut dyn FnMut(&Outcome, &str),
     ) -> Vec<Option<StreamAnswer>> {
-        let streams = 0..self.recording.streams.len();
+        let stop = self.stop;
+        let streams = (0..self.recording.streams.len()).take_while(|_| !stop.load(Ordering::Relaxed));
         streams.map(|index| self.ask_about(index, readers, compared)).collect()
     }
 
@@ -280,7 +293,7 @@ impl Replaying<'_> {
 
     fn session(&self, engine: &EngineId, list: &Arc<Playlist>) -> Session {
         let mut row = engine_row(engine);
-        let steps = match session::play(&engine.id, list) {
+        let steps = match session::play(&engine.id, list, self.stop) {
             Err(error) => {
                 row.ended = Some(format!("{error:#}"));
                 Vec::new()
@@ -322,7 +335,11 @@ impl Replaying<'_> {
         let device = self.recording.manifest.device.as_ref();
         let limits = device.map_or_else(wire::Limits::default, limits);
         let facts = Rc::new(Facts::under(limits, &self.recording.objects));
+        let played = sessions.iter().map(|session| session.steps.len()).max().unwrap_or(0);
         for (index, answer) in answers.iter().enumerate() {
+            if self.is_stopped() && index >= played {
+                break;
+            }
             let case = self.recording.case(index);
             let asked = answer.as_ref().and_then(|answer| Asked::new(&case, answer));
             let Some(asked) = asked else { continue };
@@ -403,7 +420,8 @@ impl Replaying<'_> {
     /// What an engine's row comes to.
     fn engine_shows(&mut self, row: RecordedRow) {
         let engine = &row.engine;
-        let sound = self.row.refused == 0;
+        // A signal also ends the process of an engine.
+        let sound = self.row.refused == 0 && !self.is_stopped();
         if let Some(why) = row.ended.as_ref().filter(|_| sound) {
             self.recording_shows(format!("recorded: the replay on {engine} ends early"), why);
         }
