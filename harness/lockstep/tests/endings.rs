@@ -444,7 +444,7 @@ fn what_a_checkpoint_is_not_of_is_refused() {
         *kept.pointer_mut(pointer).expect(pointer) = value;
         kept.to_string()
     };
-    let rows: [(&[&str], String, String); 14] = [
+    let rows: [(&[&str], String, String); 17] = [
         (&["--seed", "6"], kept.clone(), same("--seed")),
         (&["--shard", "0/2"], kept.clone(), same("--shard")),
         (&["--cases", "9"], kept.clone(), same("--cases")),
@@ -464,6 +464,21 @@ fn what_a_checkpoint_is_not_of_is_refused() {
             &[],
             json("/format", 9.into()),
             "out/checkpoint.json: its format is 9, and this program reads 1".into(),
+        ),
+        (
+            &[],
+            json("/options/shard", [5, 1_u64 << 52].into()),
+            "out/checkpoint.json: its shard 5/4503599627370496 is not I/N with I from 0 and below N, as in 0/4".into(),
+        ),
+        (
+            &[],
+            json("/options/shard", [5, 2].into()),
+            "out/checkpoint.json: its shard 5/2 is not I/N with I from 0 and below N, as in 0/4".into(),
+        ),
+        (
+            &[],
+            json("/options/cases", 5.into()),
+            "out/checkpoint.json: its options have more than one of time, cases and edges".into(),
         ),
         (
             &[],

@@ -13,6 +13,7 @@ use lockstep::findings::read_case;
 use lockstep::generators::{self, Lane};
 use lockstep::readers::native::Native;
 use lockstep::readers::process::Process;
+use lockstep::readers::slot_model::SlotModel;
 use lockstep::readers::{Batch, StreamQuery, StreamReader};
 use lockstep::report::results::Results;
 use rstest::rstest;
@@ -55,36 +56,11 @@ struct Tried {
 
 fn campaign(way: &str, detail: &str, workers: usize) -> Tried {
     let (pids, findings) = (folder(), folder());
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/readers/bad.py");
-    let bad: Vec<String> = vec![
-        script.display().to_string(),
-        way.into(),
-        detail.into(),
-        pids.path().display().to_string(),
-        LOCKSTEP.into(),
-        "serve".into(),
-        "native".into(),
-    ];
-    let python = python();
-    let bad_reader = move || -> Box<dyn StreamReader> {
-        let bad = bad.clone();
-        Box::new(Process::new("bad", DEADLINE, move || {
-            let mut command = Command::new(python);
-            command.args(&bad).stderr(Stdio::null());
-            command
-        }))
-    };
+    let bad = bad_reader(way, detail, pids.path());
     let good_reader = || -> Box<dyn StreamReader> { Box::new(good_reader()) };
     let cast = Cast {
-        outside: false,
-        subject: Box::new(|| Box::new(Native::default())),
-        references: vec![Box::new(bad_reader), Box::new(good_reader)],
-        layout_subject: Box::new(|| Box::new(Native::default())),
-        layout_references: Vec::new(),
-        apple: None,
-        bind_subject: Box::new(|| Box::new(lockstep::bind::native::Native::default())),
-        engines: Vec::new(),
-        not_run: Vec::new(),
+        references: vec![Box::new(move || Box::new(bad())), Box::new(good_reader)],
+        ..native()
     };
     let plan = Plan {
         seed: SEED,
@@ -94,8 +70,71 @@ fn campaign(way: &str, detail: &str, workers: usize) -> Tried {
         shard: (0, 1),
         findings: findings.path().to_path_buf(),
     };
+    run(&cast, &plan, pids, findings)
+}
+
+/// A campaign over layouts with a subject that is bad in this way.
+fn campaign_of_layouts(way: &str, budget: Budget) -> Tried {
+    let (pids, findings) = (folder(), folder());
+    let bad = bad_reader(way, "", pids.path());
+    let cast = Cast {
+        outside: true,
+        layout_subject: Box::new(move || Box::new(bad())),
+        layout_references: vec![Box::new(|| Box::new(SlotModel))],
+        ..native()
+    };
+    let plan = Plan {
+        seed: SEED,
+        budget,
+        workers: 1,
+        lanes: vec![Lane::Layouts],
+        shard: (0, 1),
+        findings: findings.path().to_path_buf(),
+    };
+    run(&cast, &plan, pids, findings)
+}
+
+/// The reader of `tests/readers/bad.py` that is bad in this way.
+fn bad_reader(way: &str, detail: &str, pids: &Path) -> impl Fn() -> Process + Sync + 'static {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/readers/bad.py");
+    let bad: Vec<String> = vec![
+        script.display().to_string(),
+        way.into(),
+        detail.into(),
+        pids.display().to_string(),
+        LOCKSTEP.into(),
+        "serve".into(),
+        "native".into(),
+    ];
+    let python = python();
+    move || {
+        let bad = bad.clone();
+        Process::new("bad", DEADLINE, move || {
+            let mut command = Command::new(python);
+            command.args(&bad).stderr(Stdio::null());
+            command
+        })
+    }
+}
+
+/// A cast of `native` alone.
+fn native() -> Cast {
+    Cast {
+        outside: false,
+        subject: Box::new(|| Box::new(Native::default())),
+        references: Vec::new(),
+        layout_subject: Box::new(|| Box::new(Native::default())),
+        layout_references: Vec::new(),
+        apple: None,
+        bind_subject: Box::new(|| Box::new(lockstep::bind::native::Native::default())),
+        engines: Vec::new(),
+        not_run: Vec::new(),
+    }
+}
+
+fn run(cast: &Cast, plan: &Plan, pids: TempDir, findings: TempDir) -> Tried {
     let since = Instant::now();
-    let results = campaign::run(&plan, &cast, &AtomicBool::new(false), &mut |_| {});
+    let results = campaign::run(plan, cast, &AtomicBool::new(false), &mut |_| {});
     let names = std::fs::read_dir(pids.path()).expect("the folder").flatten();
     Tried {
         results,
@@ -304,6 +343,51 @@ fn two_workers_leave_it_out_together() {
     assert_eq!(tried.signatures(), ["reader bad failed"]);
     assert!(tried.left_out());
     tried.goes_on();
+}
+
+#[test]
+fn a_subject_whose_layout_answers_are_none() {
+    let tried = campaign_of_layouts("no layout answer", Budget::Cases(CASES));
+    assert_eq!(tried.signatures(), ["reader bad answers nonsense"]);
+    let finding = &tried.results.findings[0];
+    assert!(
+        finding
+            .summary
+            .starts_with("bad: the answer is not one of PROTOCOL.md: "),
+        "{}",
+        finding.summary
+    );
+    assert_eq!(finding.seen, CASES, "each is a finding for that item alone");
+    assert_eq!(
+        tried.processes.len(),
+        2,
+        "it and the good one under it: it was not killed"
+    );
+    assert_eq!(tried.results.not_run, []);
+}
+
+#[test]
+fn a_subject_that_dies_over_layouts_is_left_out() {
+    let tried = campaign_of_layouts("dies over layouts", Budget::Cases(CASES));
+    assert_eq!(tried.signatures(), ["reader bad failed"]);
+    assert_eq!(tried.results.findings[0].seen, 3);
+    assert_eq!(tried.results.lanes[0].cases, 3, "it is asked no more");
+    let missing: Vec<&str> = tried.results.not_run.iter().map(|one| one.what.as_str()).collect();
+    assert_eq!(missing, ["bad over layouts, to the end"]);
+}
+
+/// Its round of 512 layouts would take 102 s.
+#[test]
+fn a_subject_that_is_slow_over_layouts_ends_with_the_budget() {
+    let tried = campaign_of_layouts("slow over layouts", Budget::Time(Duration::from_secs(1)));
+    assert_eq!(tried.signatures(), [""; 0]);
+    let cases = tried.results.lanes[0].cases;
+    assert!((1..100).contains(&cases), "{cases}");
+    assert_eq!(
+        tried.compared("slots", "slot-model"),
+        5 * cases,
+        "what it answered is counted"
+    );
 }
 
 // The command line.

@@ -16,7 +16,7 @@ mod worker;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::ValueEnum;
@@ -82,7 +82,7 @@ impl Part {
 /// When a campaign ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
-    /// After this long; the rounds that run then are finished.
+    /// After this long. The rounds that run then are finished, but for layouts that a subject in a process is slow over.
     Time(Duration),
     /// After this many stream and layout cases each, and the share of the other lanes that goes with them, exactly.
     Cases(u64),
@@ -162,12 +162,18 @@ struct Shared<'a> {
     rounds: Mutex<Rounds>,
     findings: Mutex<Findings>,
     not_run: Mutex<Vec<NotRun>>,
-    /// Batches in a row over which each reference failed; [`STRIKES`] for one that is left out from there on.
+    /// Batches in a row over which each reference failed, and last the subject over layouts; [`STRIKES`] for one that is left out from
+    /// there on.
     strikes: Vec<AtomicU32>,
+    /// When somebody saw first that it is over.
+    over_since: OnceLock<Instant>,
 }
 
 /// So many failed batches in a row, and a reader is left out.
 const STRIKES: u32 = 3;
+
+/// A subject in a process has so long for the layouts of a round once the campaign is over.
+const TO_FINISH: Duration = Duration::from_secs(2);
 
 /// What a lock holds, also after a worker panicked: counts and findings are whole between statements, and losing them would be worse.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -241,7 +247,8 @@ impl<'a> Shared<'a> {
             rounds: Mutex::new(finished_before.clone()),
             findings: Mutex::new(findings),
             not_run: Mutex::new(cast.not_run.clone()),
-            strikes: cast.references.iter().map(|_| AtomicU32::new(0)).collect(),
+            strikes: (0..=cast.references.len()).map(|_| AtomicU32::new(0)).collect(),
+            over_since: OnceLock::new(),
             before,
             finished_before,
         }
@@ -252,13 +259,27 @@ impl<'a> Shared<'a> {
         self.before.as_ref().map_or(0.0, |before| before.seconds) + self.started.elapsed().as_secs_f64()
     }
 
-    /// The next round of this shard, unless the campaign is over.
-    fn claim(&self) -> Option<u64> {
-        let over = match self.plan.budget {
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Whether its time is up, or it is stopped.
+    fn is_over(&self) -> bool {
+        let time_is_up = match self.plan.budget {
             Budget::Time(time) => self.seconds() >= time.as_secs_f64(),
             Budget::Cases(_) | Budget::Edges => false,
         };
-        if over || self.stop.load(Ordering::Relaxed) {
+        time_is_up || self.stopped()
+    }
+
+    /// Whether it has been over for so long that the rounds that run are cut short.
+    fn is_late(&self) -> bool {
+        self.is_over() && self.over_since.get_or_init(Instant::now).elapsed() >= TO_FINISH
+    }
+
+    /// The next round of this shard, unless the campaign is over.
+    fn claim(&self) -> Option<u64> {
+        if self.is_over() {
             return None;
         }
         let mut claims =
@@ -301,6 +322,11 @@ impl<'a> Shared<'a> {
         if !not_run.contains(&missing) {
             not_run.push(missing);
         }
+    }
+
+    /// Its place among those that are left out when they fail.
+    fn layout_subject(&self) -> usize {
+        self.cast.references.len()
     }
 
     fn left_out(&self, reference: usize) -> bool {
@@ -398,7 +424,7 @@ impl<'a> Shared<'a> {
             started: epoch_seconds().saturating_sub(self.started.elapsed().as_secs()),
             seconds: self.seconds(),
             workers: self.plan.workers,
-            interrupted: self.stop.load(Ordering::Relaxed),
+            interrupted: self.stopped(),
             lanes: lanes.collect(),
             comparisons: comparisons.collect(),
             msl: counts.msl.clone(),

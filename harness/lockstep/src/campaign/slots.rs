@@ -6,6 +6,7 @@ use super::worker::Worker;
 use crate::case::{BindCase, Case, LayoutCase};
 use crate::generators::Lane;
 use crate::oracles::{self, Found, bind, msl, slots};
+use crate::readers::ask::NoAnswer;
 use crate::readers::slot_upstream;
 
 /// The MSL of the cases whose index is a multiple of this is compared with wgpu-hal's too, which translates it all again.
@@ -23,7 +24,11 @@ impl Worker<'_> {
     }
 
     fn compare_layout(&mut self, of: (Lane, u64), case: &LayoutCase) {
-        let answer = self.layout_subject.answer(case);
+        let answer = match self.layout_subject.try_answer(case) {
+            Ok(answer) => answer,
+            Err(none) => return self.no_layout_answer(of, case, &none),
+        };
+        self.shared.answered(self.shared.layout_subject());
         if answer.stages.iter().any(Result::is_ok) {
             self.counts.coverage.bindings(case.groups.iter().flatten().flatten());
         }
@@ -44,6 +49,18 @@ impl Worker<'_> {
         for Found { signature, summary } in oracles::findings(self.layout_subject.name(), parted) {
             self.found(of, Case::Layout(case.clone()), signature, summary);
         }
+    }
+
+    /// A finding; and a subject that fails over a few in a row is not asked any more.
+    fn no_layout_answer(&self, of: (Lane, u64), case: &LayoutCase, none: &NoAnswer) {
+        let subject = self.shared.layout_subject();
+        match none {
+            NoAnswer::Failed(failed) => self
+                .shared
+                .strike(subject, &format!("{} over layouts", failed.reader), 1),
+            NoAnswer::Nonsense { .. } => self.shared.answered(subject),
+        }
+        self.found(of, Case::Layout(case.clone()), none.signature(), none.to_string());
     }
 
     /// Layouts come by the ten thousand a second: their comparisons are counted apart, by reference and aspect, and only here by name.

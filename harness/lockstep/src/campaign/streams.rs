@@ -262,8 +262,8 @@ impl Worker<'_> {
     }
 
     pub(super) fn sense<T>(&self, reader: &str, item: &Item, answer: Result<T, NotAnAnswer>) -> Option<T> {
-        let nonsense = |what| {
-            let reader = reader.to_owned();
+        let nonsense = |what: NotAnAnswer| {
+            let (reader, what) = (reader.to_owned(), what.to_string());
             let none = NoAnswer::Nonsense { reader, what };
             self.found_over(item, none.signature(), none.to_string());
         };

@@ -79,6 +79,10 @@ pub(super) fn work(shared: &Shared<'_>) {
             },
         );
         worker.count_layouts();
+        // Whoever goes on from the checkpoint runs it again, whole.
+        if shared.stopped() && worker.is_cut_short(Lane::Layouts) {
+            return;
+        }
         shared.finish(round, std::mem::take(&mut worker.counts));
     }
 }
@@ -134,13 +138,25 @@ impl Worker<'_> {
     ) {
         let since = Instant::now();
         let indices = self.shared.indices(lane, round);
-        for index in indices.clone() {
+        let mut cases = 0;
+        for index in indices {
+            if self.is_cut_short(lane) {
+                break;
+            }
+            cases += 1;
             generators::bytes(lane, self.shared.plan.seed, index, &mut self.bytes);
             if let Ok(made) = generator(&mut Unstructured::new(&self.bytes)) {
                 self.counts.coverage.faults(&made.faults);
                 body(self, index, made.case);
             }
         }
-        self.counts.time(lane, indices.end - indices.start, since);
+        self.counts.time(lane, cases, since);
+    }
+
+    /// A subject in a process is asked about one layout at a time, and may take seconds over each: it is not asked once it is left out, nor
+    /// for long once the campaign is over.
+    fn is_cut_short(&self, lane: Lane) -> bool {
+        let asked = self.shared.cast.outside && matches!(lane, Lane::Layouts | Lane::Shaders);
+        asked && (self.shared.left_out(self.shared.layout_subject()) || self.shared.is_late())
     }
 }

@@ -108,6 +108,7 @@ pub(super) fn take_up(given: &Args, folder: &Path, commit: Option<&str>) -> anyh
     }
     let file: File<Checkpoint> = serde_json::from_value(value)
         .map_err(|error| anyhow!("{name}: not a checkpoint: {}", input::plainly(error)))?;
+    file.options.check().map_err(|why| anyhow!("{name}: {why}"))?;
     let (shard, of) = file.options.shard.unwrap_or((0, 1));
     let Checkpoint { rounds, results } = &file.checkpoint;
     ensure!(

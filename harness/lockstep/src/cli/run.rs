@@ -193,6 +193,24 @@ pub(super) fn shard(text: &str) -> Result<(u64, u64), String> {
 }
 
 impl Args {
+    /// What the command line checks of the options of a checkpoint, which may say anything.
+    ///
+    /// # Errors
+    ///
+    /// It would not take them: in one line, why.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let budgets = [self.time.is_some(), self.cases.is_some(), self.edges];
+        if budgets.into_iter().filter(|given| *given).count() > 1 {
+            return Err("its options have more than one of time, cases and edges".into());
+        }
+        match self.shard.map(|(i, n)| format!("{i}/{n}")) {
+            Some(text) => shard(&text)
+                .map(drop)
+                .map_err(|why| format!("its shard {text} is not {why}")),
+            None => Ok(()),
+        }
+    }
+
     /// These of a checkpoint in `folder`, with those given that decide nothing of what is run.
     fn shown_as(self, given: &Args, folder: &std::path::Path) -> Args {
         Args {

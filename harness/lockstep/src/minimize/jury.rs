@@ -219,7 +219,10 @@ impl Jury {
     }
 
     fn slots(&mut self, case: &LayoutCase) -> Vec<String> {
-        let answer = self.layout_subject.answer(case);
+        let answer = match self.layout_subject.try_answer(case) {
+            Ok(answer) => answer,
+            Err(none) => return vec![none.signature()],
+        };
         let compared = self.layout_references.iter_mut().map(|reference| {
             let own = reference.answer(case);
             reference.compare(case, &answer, &own).parted

@@ -456,11 +456,11 @@ mod tests {
             lost: true,
             ..Outcome::default()
         };
-        count(&mut row, 3, &judge_accepted(&[], &[], &lost), &lost);
+        count(&mut row, 3, &judge_accepted(&[], &[], 0, &lost), &lost);
         count(
             &mut row,
             3,
-            &judge_accepted(&[], &[], &Outcome::default()),
+            &judge_accepted(&[], &[], 0, &Outcome::default()),
             &Outcome::default(),
         );
         assert_eq!((row.replays, row.commands, row.devices_lost), (2, 6, 1));

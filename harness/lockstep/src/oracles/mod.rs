@@ -172,7 +172,6 @@ pub fn parts_streams(outcomes: &[Outcome]) -> bool {
 mod tests {
     use super::*;
     use crate::readers::ReaderFailed;
-    use crate::readers::answer::NotAnAnswer;
     use crate::readers::ask::NoAnswer;
 
     #[test]
@@ -199,10 +198,7 @@ mod tests {
         });
         let nonsense = NoAnswer::Nonsense {
             reader: "mine".into(),
-            what: NotAnAnswer {
-                what: "too short",
-                at: 0,
-            },
+            what: "too short".into(),
         };
         for (signature, due) in [
             (parted.signature("native", "replay-js"), &["native", "replay-js"][..]),

@@ -18,7 +18,7 @@ pub enum NoAnswer {
         /// Its name.
         reader: String,
         /// What is wrong with the answer.
-        what: NotAnAnswer,
+        what: String,
     },
 }
 
@@ -146,6 +146,6 @@ fn take_apart(reader: &str, heard: BatchAnswers) -> Result<CaseAnswers, NoAnswer
         })
         .map_err(|what| NoAnswer::Nonsense {
             reader: reader.to_owned(),
-            what,
+            what: what.to_string(),
         })
 }

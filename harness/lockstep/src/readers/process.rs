@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::ask::NoAnswer;
 use super::layouts::{LayoutAnswer, LayoutReader, Refusal};
 use super::protocol::Hello;
 use super::{Batch, BatchAnswers, ReaderFailed, StreamReader, protocol};
@@ -336,25 +337,26 @@ impl StreamReader for Process {
     }
 }
 
-impl Process {
-    fn ask_layout(&mut self, case: &LayoutCase) -> Result<LayoutAnswer, ReaderFailed> {
-        self.question(protocol::layout(case))?;
-        let answers = self.answers(protocol::LAYOUTS, 1)?;
-        let answer = answers.first().map(Vec::as_slice).unwrap_or_default();
-        LayoutAnswer::parse(answer).map_err(|error| self.failed(format!("no answer of PROTOCOL.md: {error}")))
-    }
-}
-
 impl LayoutReader for Process {
     fn name(&self) -> &str {
         &self.name
     }
 
-    /// One that fails over a case says [`Refusal::Panic`] of it, by which it parts from every reader that does not.
+    /// One that has no answer says [`Refusal::Panic`], by which it parts from every reader that has one.
     fn answer(&mut self, case: &LayoutCase) -> LayoutAnswer {
-        self.ask_layout(case).unwrap_or_else(|failed| {
-            tracing::warn!("{failed}");
+        self.try_answer(case).unwrap_or_else(|none| {
+            tracing::warn!("{none}");
             LayoutAnswer::refused(Refusal::Panic)
+        })
+    }
+
+    fn try_answer(&mut self, case: &LayoutCase) -> Result<LayoutAnswer, NoAnswer> {
+        self.question(protocol::layout(case))?;
+        let answers = self.answers(protocol::LAYOUTS, 1)?;
+        let answer = answers.first().map(Vec::as_slice).unwrap_or_default();
+        LayoutAnswer::parse(answer).map_err(|error| NoAnswer::Nonsense {
+            reader: self.name.clone(),
+            what: format!("the answer is not one of PROTOCOL.md: {error}"),
         })
     }
 }

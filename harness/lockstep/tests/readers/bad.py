@@ -9,7 +9,7 @@ import sys
 import time
 
 WAY, DETAIL, FOLDER, *GOOD = sys.argv[1:]
-HELLO, STREAMS, DESCRIPTORS = 1, 2, 3
+HELLO, STREAMS, DESCRIPTORS, LAYOUTS = 1, 2, 3, 7
 HELLOS = {
     "another version": struct.pack("<I", 2) + b'{"name": "bad", "answers": ["streams"]}',
     "no JSON": struct.pack("<I", 1) + b'{"name": "bad", "answers": [',
@@ -23,9 +23,10 @@ HELLOS = {
 
 
 def two_kinds(hello):
-    """The good reader's hello, for two kinds of question alone."""
+    """The good reader's hello, for two kinds of question alone, or for layouts alone."""
     said = json.loads(hello[4:])
-    return hello[:4] + json.dumps(said | {"answers": ["streams", "descriptors"]}).encode()
+    kinds = ["layouts"] if "layout" in WAY else ["streams", "descriptors"]
+    return hello[:4] + json.dumps(said | {"answers": kinds}).encode()
 
 
 def read_frame(file):
@@ -50,6 +51,12 @@ def spoil(question, answer):
         sys.exit(3)
     if WAY == "hangs over a case" and bytes.fromhex(DETAIL) in question or WAY == "hangs":
         time.sleep(1000)
+    if WAY == "dies over layouts":
+        sys.exit(3)
+    if WAY == "slow over layouts":
+        time.sleep(0.2)
+    if WAY == "no layout answer":
+        return [answer[:4] + struct.pack("<II", 1, 4) + b"\xff" * 4]
     if WAY == "half a frame":
         sys.stdout.buffer.write((struct.pack("<I", len(answer)) + answer)[: 4 + len(answer) // 2])
         sys.stdout.buffer.flush()
