@@ -417,7 +417,7 @@ fn the_example_and_native_over_the_protocol_agree_with_native() {
     let example = format!("exec:{} reference/examples/reader.py", python());
     let served = format!("exec:'{LOCKSTEP}' serve native");
     let out_path = out.path().display().to_string();
-    let args = ["run", "--cases", "2048", "--only", "streams", "--seed", "1", "--quiet"];
+    let args = ["run", "--cases", "2048", "--only", "streams", "--seed", "1"];
     let readers = ["--reader", &example, "--reader", &served, "--out", &out_path];
     let output = lockstep(&[&args[..], &readers].concat(), b"");
     let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
@@ -548,8 +548,8 @@ fn it_serves_the_strict_check() {
     // A lone Submit; a WriteBuffer of nothing into an id 5 that there is not. Both over an empty table.
     let write = [40, u32::from_le_bytes(*b"WIRE"), 4, 6, 0, 30, 5, 0, 0, 0, 0];
     let request = frame(&[&[6, 2, 0], &SUBMIT[..], &[0], &write].concat());
-    // Accepted; refused at command 0, word 1, opcode 30, over rule 1.
-    assert_eq!(answer(request), frame(&[6, 2, 4, 0, 20, 1, 0, 1, 30, 1]));
+    // Of both no bundle is refused. Accepted; refused at command 0, word 1, opcode 30, over rule 1.
+    assert_eq!(answer(request), frame(&[6, 2, 8, 0, 0, 24, 0, 1, 0, 1, 30, 1]));
 }
 
 #[test]

@@ -277,9 +277,14 @@ fn what_a_host_still_has_to_check_is_counted_by_rule() {
 
 /// A judged replay of one command outside a pass, up to and with it, over a 3d texture 8.
 fn with_volume(engine: &str, words: &[u32]) -> Judged {
-    let mut objects = table();
     let volume = r#"{"size":[4,4,4],"format":"r32uint","usage":3,"dimension":"3d"}"#;
-    objects.push(object(8, Kind::Texture, &[], volume));
+    with_texture(engine, volume, words)
+}
+
+/// The same over another texture 8.
+fn with_texture(engine: &str, body: &str, words: &[u32]) -> Judged {
+    let mut objects = table();
+    objects.push(object(8, Kind::Texture, &[], body));
     let cmds = wire::decode(words, 0).expect("well formed");
     let said = Said::of(&cmds, &objects);
     let request = Request {
@@ -292,6 +297,15 @@ fn with_volume(engine: &str, words: &[u32]) -> Judged {
     };
     let mut engine = engine::open(engine).unwrap_or_else(|error| panic!("{error:#}"));
     judge(engine.as_mut(), &said, request).0
+}
+
+#[test]
+fn wgpu_writes_no_stencil_on_gl() {
+    let write = [33, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 256, 4, 4, 4, 0];
+    let stencil = r#"{"size":[4,4],"format":"stencil8","usage":2}"#;
+    let color = r#"{"size":[4,4],"format":"r8uint","usage":2}"#;
+    assert_eq!(with_texture("wgpu:gl", stencil, &write).cell, Cell::Ledger);
+    assert_eq!(with_texture("wgpu:gl", color, &write).cell, Cell::Sound);
 }
 
 #[rstest]

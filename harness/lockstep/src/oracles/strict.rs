@@ -370,7 +370,7 @@ pub struct Line {
 
 /// The lines: the second table of `reference/ENGINES.md`, which says where their examples are. Each says which versions
 /// it was seen with.
-pub static LEDGER: [Line; 5] = [
+pub static LEDGER: [Line; 6] = [
     Line {
         engine: "wgpu:",
         rules: &[Rule::SameSubresource],
@@ -391,6 +391,13 @@ pub static LEDGER: [Line; 5] = [
         bundles: false,
         when: is_empty_section,
         why: "wgpu 30.0.2's API has no empty buffer slice: it cannot set an empty vertex or index buffer",
+    },
+    Line {
+        engine: "wgpu:gl",
+        rules: &[],
+        bundles: false,
+        when: is_write_of_depth_or_stencil,
+        why: "wgpu 30.0.2 has no copies between buffers and depth or stencil on GL (DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)",
     },
     Line {
         engine: "deno",
@@ -434,6 +441,14 @@ fn is_empty_section(cmd: &Cmd<'_>, facts: &Facts) -> bool {
         _ => return false,
     };
     facts.buffer(buffer).is_some_and(|buffer| buffer.size == offset)
+}
+
+fn is_write_of_depth_or_stencil(cmd: &Cmd<'_>, facts: &Facts) -> bool {
+    let format = match cmd.op {
+        Op::WriteTexture => facts.texture(cmd.args[0]).map(|texture| texture.format.name()),
+        _ => None,
+    };
+    format.is_some_and(|name| name.contains("depth") || name.contains("stencil"))
 }
 
 /// The line about a command of the stream, or of a bundle.
