@@ -42,13 +42,14 @@ fn remapped(stream: &StreamCase) -> Option<(Vec<u32>, Vec<u8>)> {
 
 /// Replays as the campaign does: once, and once more up to and with the refused command where that shows nothing.
 fn judge(engine: &mut dyn Engine, said: &Said<'_>, request: Request<'_>) -> (Judged, Outcome) {
+    let id = engine.about().id.clone();
     let outcome = engine.replay(&request);
-    if let Some(judged) = strict::judge(said, NOOP, &outcome, request.stop_after) {
+    if let Some(judged) = strict::judge(said, &id, &outcome, request.stop_after) {
         return (judged, outcome);
     }
     let stop_after = said.refusal.map(|refusal| refusal.command);
     let outcome = engine.replay(&Request { stop_after, ..request });
-    let judged = strict::judge(said, NOOP, &outcome, stop_after).expect("a probe shows it");
+    let judged = strict::judge(said, &id, &outcome, stop_after).expect("a probe shows it");
     (judged, outcome)
 }
 
