@@ -300,6 +300,34 @@ fn with_texture(engine: &str, body: &str, words: &[u32]) -> Judged {
     judge(engine.as_mut(), &said, request).0
 }
 
+/// The first offset is binding 1's, whose range begins at 512 of 1024 bytes; deno adds it to binding 3's, at 256.
+#[rstest]
+#[case::taken([0, 512], Cell::Sound)]
+#[case::refused([512, 0], Cell::Right)]
+fn deno_takes_dynamic_offsets_in_the_order_of_the_entries(#[case] offsets: [u32; 2], #[case] right: Cell) {
+    let mut objects = table();
+    objects.push(object(8, Kind::Buffer, &[], r#"{"size":1024,"usage":192}"#));
+    let layout = r#"{"entries":[{"binding":3,"visibility":4,"buffer":{"hasDynamicOffset":true}},{"binding":1,"visibility":4,"buffer":{"type":"storage","hasDynamicOffset":true}}]}"#;
+    objects.push(object(9, Kind::BindGroupLayout, &[], layout));
+    let entries = r#"{"entries":[{"binding":3,"offset":256,"size":16},{"binding":1,"offset":512,"size":16}]}"#;
+    objects.push(object(10, Kind::BindGroup, &[9, 8, 8], entries));
+    let words = [&[22, 2, 0, 10, 2][..], &offsets, &[21, 40]].concat();
+    let cmds = wire::decode(&words, 0).expect("well formed");
+    let said = Said::of(&cmds, &objects);
+    for (engine, due) in [("deno", Cell::Ledger), (NOOP, right), ("dawn:null", right)] {
+        let request = Request {
+            objects: &objects,
+            words: &words,
+            data: &[],
+            stop_after: None,
+            reads: &[],
+            window: 0,
+        };
+        let mut opened = engine::open(engine).unwrap_or_else(|error| panic!("{error:#}"));
+        assert_eq!(judge(opened.as_mut(), &said, request).0.cell, due, "{engine}");
+    }
+}
+
 #[test]
 fn wgpu_writes_no_stencil_on_gl() {
     let write = [33, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 256, 4, 4, 4, 0];

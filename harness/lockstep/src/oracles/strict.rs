@@ -368,9 +368,11 @@ pub struct Line {
     pub why: &'static str,
 }
 
+const DENO_OFFSETS: &str = "deno 2.9.6 takes dynamic offsets in the order of the layout's entries; WebGPU, wgpu 30 and Dawn in that of the bindings";
+
 /// The lines: the second table of `reference/ENGINES.md`, which says where their examples are. Each says which versions
 /// it was seen with.
-pub static LEDGER: [Line; 6] = [
+pub static LEDGER: [Line; 8] = [
     Line {
         engine: "wgpu:",
         rules: &[Rule::SameSubresource],
@@ -398,6 +400,20 @@ pub static LEDGER: [Line; 6] = [
         bundles: false,
         when: is_write_of_depth_or_stencil,
         why: "wgpu 30.0.2 has no copies between buffers and depth or stencil on GL (DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)",
+    },
+    Line {
+        engine: "deno",
+        rules: &[Rule::DynamicOffsetRange],
+        bundles: false,
+        when: has_dynamic_offsets,
+        why: DENO_OFFSETS,
+    },
+    Line {
+        engine: "deno",
+        rules: &[],
+        bundles: false,
+        when: has_dynamic_offsets,
+        why: DENO_OFFSETS,
     },
     Line {
         engine: "deno",
@@ -441,6 +457,11 @@ fn is_empty_section(cmd: &Cmd<'_>, facts: &Facts) -> bool {
         _ => return false,
     };
     facts.buffer(buffer).is_some_and(|buffer| buffer.size == offset)
+}
+
+/// Two dynamic offsets or more. The arguments are index, bindGroup, the number of offsets, the offsets.
+fn has_dynamic_offsets(cmd: &Cmd<'_>, _: &Facts) -> bool {
+    cmd.op == Op::SetBindGroup && cmd.args[2] > 1
 }
 
 fn is_write_of_depth_or_stencil(cmd: &Cmd<'_>, facts: &Facts) -> bool {
