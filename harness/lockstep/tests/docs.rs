@@ -116,9 +116,11 @@ const COMMANDS: &[(&str, &str, i32)] = &[
     // That campaign came to its end: there is nothing to go on with.
     ("run --resume shard-0", "=", 2),
     ("repro", "repro --help", 0),
-    // Ten minutes of building and measuring.
-    ("bench", "bench --help", 0),
-    ("bench --quick", "bench --help", 0),
+    // Some rows of the many.
+    ("bench", "bench '^descriptors'", 0),
+    ("bench --quick", "bench --quick '^layout'", 0),
+    ("bench '^render/decode'", "bench --quick '^descriptors/split'", 0),
+    // A step of `lockstep test` of its own.
     ("bench --instructions", "bench --help", 0),
     // One fault of the many: it is built, and found.
     ("power", "power range-rest-wraps", 0),
@@ -195,11 +197,16 @@ fn repository() -> tempfile::TempDir {
 fn lockstep(line: &str, folder: &Path) -> Output {
     let program = env!("CARGO_BIN_EXE_lockstep");
     let mut command = Command::new("sh");
-    // The repository is the folder that it runs in, not this test's package.
+    let target = Path::new(program)
+        .parent()
+        .and_then(Path::parent)
+        .expect("PROFILE/lockstep");
+    // The repository is the folder that it runs in, not this test's package; what is built already serves the copy too.
     command
         .arg("-c")
         .arg(format!("'{program}' {line}"))
         .current_dir(folder)
+        .env("CARGO_TARGET_DIR", target)
         .env_remove("CARGO_MANIFEST_DIR");
     command.output().unwrap()
 }

@@ -14,6 +14,7 @@ use lockstep::readers::layouts::{LayoutAnswer, LayoutReader};
 use lockstep::readers::native::Native;
 use lockstep::text;
 use rstest::rstest;
+use serde_json::json;
 use wire::{Blob, Op, Reason};
 
 fn folder() -> PathBuf {
@@ -325,6 +326,21 @@ fn bytes(data: &mut [u8], size: usize, _: usize) -> usize {
         .fold(0, |sum: u32, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     one_bit(&mut data[..size], sum);
     size
+}
+
+/// wgpu-hal may give a task or mesh stage that sees anything the acceleration structure, and panics.
+#[rstest]
+#[case::seen_by_the_task_stage("TASK", false)]
+#[case::seen_by_none("VERTEX", true)]
+fn a_bind_that_wgpu_hal_panics_over_is_not_taken(#[case] visibility: &str, #[case] taken: bool) {
+    let buffer = json!({"Buffer": {"ty": "Uniform", "has_dynamic_offset": false, "min_binding_size": null}});
+    let entries = json!([
+        {"binding": 0, "visibility": "VERTEX", "ty": {"AccelerationStructure": {"vertex_return": false}}, "count": null},
+        {"binding": 1, "visibility": visibility, "ty": buffer, "count": null},
+    ]);
+    let case = json!({"group_layouts": [entries], "groups": [], "layouts": [], "pipelines": [], "commands": []});
+    let file = json!({"format": 1, "case": {"bind": case}}).to_string();
+    assert_eq!(fuzz::bind::check(file.as_bytes()), taken);
 }
 
 /// What CI runs in the place of a fuzzer: mutations of mutations of each seed, the same every time, from the seed again where one is no

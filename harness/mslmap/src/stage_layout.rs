@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use arrayvec::ArrayVec;
 use litemap::LiteMap;
 use naga::back::msl::{BindExternalTextureTarget, BindSamplerTarget, BindTarget, Slot};
 use naga::{ResourceBinding, ShaderStage};
@@ -172,8 +173,8 @@ pub enum LayoutError {
     },
 }
 
-/// The groups of a layout, their entries in binding order.
-type Groups<'a> = Vec<Option<Cow<'a, [BindGroupLayoutEntry]>>>;
+/// The groups of a layout, their entries in binding order. They are few: their list is not allocated.
+type Groups<'a> = ArrayVec<Option<Cow<'a, [BindGroupLayoutEntry]>>, MAX_GROUPS>;
 
 fn check_stage(stage: ShaderStage) -> Result<(), LayoutError> {
     if STAGES.contains(&stage) {

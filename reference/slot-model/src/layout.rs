@@ -19,7 +19,7 @@ pub const STAGES: [ShaderStage; 5] = [
     ShaderStage::Mesh,
 ];
 
-/// What section 2's extended constructor is told beside the groups; by default nothing, as the seed's.
+/// What section 2's extended constructor is told beside the groups; by default nothing, as for section 1's rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Extension {
     /// The size of the immediates in bytes. Any but 0 takes the first buffer slot of every stage.
@@ -48,7 +48,7 @@ pub struct Model {
     pub resources: Vec<Resource>,
     /// `GroupBase`, one for each group passed; `None` for an absent group.
     pub bases: Vec<Option<Counts>>,
-    /// `SizesSlot`; `None` where the seed has -1.
+    /// `SizesSlot`; `None` where there is none.
     pub sizes_slot: Option<u32>,
     /// The buffer slot of the immediates, `None` where there are none.
     pub immediates_slot: Option<u32>,
@@ -83,14 +83,14 @@ pub enum Refused {
     },
     /// The slot of `_buffer_sizes` is over [`MAX_SLOT`], though every binding's is not.
     SizesSlotTooHigh,
-    /// [`stage`] alone: a binding array, of whatever type and whoever sees it. The seed's rule has no place for it.
+    /// [`stage`] alone: a binding array, of whatever type and whoever sees it. Section 1's rule has no place for it.
     BindingArray {
         /// The group of the array.
         group: u32,
         /// Its binding.
         binding: u32,
     },
-    /// [`stage`] alone: an external texture, whoever sees it. The seed's rule has no place for it.
+    /// [`stage`] alone: an external texture, whoever sees it. Section 1's rule has no place for it.
     ExternalTexture {
         /// The group of the texture.
         group: u32,
@@ -107,7 +107,7 @@ struct Placed<'a> {
     entry: &'a BindGroupLayoutEntry,
 }
 
-/// The slots of a pipeline layout for one stage: section 1's rule, as the seed's constructor has it.
+/// The slots of a pipeline layout for one stage: section 1's rule.
 ///
 /// # Errors
 ///
@@ -121,7 +121,7 @@ struct Placed<'a> {
 /// 5. [`Refused::SizesSlotTooHigh`].
 pub fn stage(groups: &[Option<&[BindGroupLayoutEntry]>], stage: ShaderStage) -> Result<Model, Refused> {
     let seen_by = visibility(stage).ok_or(Refused::UnsupportedStage)?;
-    let placed = placed(groups, |same| duplicate(same).or_else(|| beyond_the_seed(same)))?;
+    let placed = placed(groups, |same| duplicate(same).or_else(|| beyond_section_1(same)))?;
     model(groups, &placed, seen_by, Extension::default())
 }
 
@@ -216,7 +216,7 @@ fn duplicate(same: &[Placed<'_>]) -> Option<Refused> {
 }
 
 /// The refusal of an entry that section 1 has no place for.
-fn beyond_the_seed(same: &[Placed<'_>]) -> Option<Refused> {
+fn beyond_section_1(same: &[Placed<'_>]) -> Option<Refused> {
     let group = same[0].group;
     let binding = same[0].entry.binding;
     if same[0].entry.count.is_some() {

@@ -310,7 +310,7 @@ fn everything_by_hand_at_the_bind() {
 }
 
 #[test]
-fn with_nothing_of_section_2_it_is_the_seeds() {
+fn with_nothing_of_section_2_it_is_section_1s() {
     let first = entries(&[STORAGE, TEXTURE, SAMPLER, storage_texture(Atomic), ACCELERATION]);
     let second = [
         entry(3, READ_ONLY, ShaderStages::VERTEX),

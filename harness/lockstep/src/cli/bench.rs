@@ -21,6 +21,7 @@ use crate::setup::{self, Environment, cargo_command, tools};
 const EXAMPLES: &str = "Examples:
   cargo lockstep bench                  the whole table; minutes, on a quiet machine
   cargo lockstep bench --quick          rough figures
+  cargo lockstep bench '^render/decode' the rows whose INPUT/FUNCTION/SIZE this regular expression finds
   cargo lockstep bench --instructions   the instructions of the hot loops, held to harness/bench/instructions.toml
 
 Exit status: 0 measured, 1 a loop takes more instructions than it may, 2 bad use or a missing part.";
@@ -29,6 +30,9 @@ Exit status: 0 measured, 1 a loop takes more instructions than it may, 2 bad use
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
+    /// Measure only the rows whose INPUT/FUNCTION/SIZE this regular expression finds, and write nothing
+    #[arg(value_name = "ROWS", conflicts_with = "instructions")]
+    only: Option<String>,
     /// Measure each row only as long as a rough figure takes
     #[arg(long)]
     quick: bool,
@@ -50,14 +54,18 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     if args.instructions {
         return instructions(&environment, args.write, out);
     }
-    let bench = measure(&environment, args.quick)?;
+    let bench = measure(&environment, args)?;
     let json = serde_json::to_string_pretty(&bench)? + "\n";
-    let path = file(&environment.root);
-    files::write(&path, &json)?;
     if args.json {
         out.write_all(json.as_bytes())?;
     } else {
-        writeln!(out, "{}\nwritten to {}", table(&bench), path.display())?;
+        writeln!(out, "{}", table(&bench))?;
+    }
+    // Some rows alone would take the place of all.
+    if args.only.is_none() {
+        let path = file(&environment.root);
+        files::write(&path, &json)?;
+        say::line(format_args!("written to {}", path.display()));
     }
     for row in &bench.not_run {
         say::error(format_args!("{} was not measured: {}; {}", row.what, row.why, row.mend));
@@ -160,7 +168,7 @@ struct Interval {
     upper_bound: f64,
 }
 
-fn measure(environment: &Environment, quick: bool) -> anyhow::Result<Bench> {
+fn measure(environment: &Environment, args: &Args) -> anyhow::Result<Bench> {
     let parts = setup::bring(&mut |line| say::line(line));
     let home = target(&environment.root)?.join("lockstep-bench");
     // Rows of an earlier run would be taken for this one's.
@@ -169,16 +177,10 @@ fn measure(environment: &Environment, quick: bool) -> anyhow::Result<Bench> {
     }
     let mut cargo = cargo_command(&environment.root);
     cargo
-        .args([
-            "bench",
-            "--locked",
-            "-p",
-            "lockstep-bench",
-            "--bench",
-            "throughput",
-            "--",
-        ])
-        .args(quick.then_some("--quick"))
+        // Of the workspace, so that what its tests have built is not built again with fewer features.
+        .args(["bench", "--locked", "--workspace", "--bench", "throughput", "--"])
+        .args(args.quick.then_some("--quick"))
+        .args(&args.only)
         .env("CRITERION_HOME", &home)
         .stdout(Stdio::from(std::io::stderr()));
     if let Ok(deno) = &parts.deno {
@@ -187,10 +189,14 @@ fn measure(environment: &Environment, quick: bool) -> anyhow::Result<Bench> {
     let status = cargo.status().context("cargo does not start")?;
     ensure!(status.success(), "the benches ended with {status}");
     let deno = parts.deno.as_ref().err().map(|missing| not_run("replay.js", missing));
+    let rows = rows(&home).with_context(|| match &args.only {
+        Some(only) => format!("no row's INPUT/FUNCTION/SIZE is like {only:?}"),
+        None => "there is no table".into(),
+    })?;
     Ok(Bench {
         format: BENCH_FORMAT,
-        quick,
-        rows: rows(&home)?,
+        quick: args.quick,
+        rows,
         not_run: deno.into_iter().collect(),
     })
 }
@@ -220,7 +226,7 @@ fn rows(home: &Path) -> anyhow::Result<Vec<BenchRow>> {
             measured.push((of, ns));
         }
     }
-    ensure!(!measured.is_empty(), "{}: the benches measured nothing", home.display());
+    ensure!(!measured.is_empty(), "the benches measured nothing");
     measured.sort_by_cached_key(|(of, _)| {
         let nominal = nominal(of).parse::<u64>().unwrap_or(0);
         let kind = ORDER.iter().position(|kind| *kind == of.group_id);
@@ -482,6 +488,6 @@ mod tests {
     fn nothing_measured_is_an_error() {
         let home = tempfile::tempdir().unwrap();
         let error = rows(home.path()).unwrap_err().to_string();
-        assert!(error.ends_with("the benches measured nothing"), "{error}");
+        assert_eq!(error, "the benches measured nothing");
     }
 }

@@ -284,13 +284,17 @@ fn refused_bundle(said: &Said<'_>, engine: &str, (id, strict): (u32, Strict), re
 
 /// The strict check accepts every bundle; the engine refused a row of the table.
 fn refused_row(said: &Said<'_>, engine: &str, refused: &Trouble) -> Judged {
-    let bundles = bundles_of(said, refused.row.unwrap_or_default());
-    let cmds = bundles.last().map(|words| bundle_cmds(words)).unwrap_or_default();
+    let row = said.objects.iter().rfind(|object| Some(object.id) == refused.row);
+    let bundle = row.and_then(|row| Some((row, bundle_words(row)?)));
     let message = &*refused.message;
+    let Some((bundle, words)) = bundle else {
+        return judged(Cell::NotShown, NOTHING_SHOWN, message);
+    };
+    let cmds = bundle_cmds(&words);
     if cmds.is_empty() {
         return judged(Cell::NotShown, NOTHING_SHOWN, message);
     }
-    if !rest::bundle_holds(&cmds, said.objects) {
+    if !rest::bundle_holds(bundle, &cmds, said.objects) {
         return judged(Cell::DeviceOnly, "only a device says: a bundle", message);
     }
     match cmds.iter().find_map(|cmd| ledger(said, engine, cmd, None, true)) {

@@ -44,7 +44,7 @@ fn each_binding_goes_to_its_table(#[case] ty: BindingType, #[case] target: BindT
 fn sizes_slot(
     #[case] entries: Vec<BindGroupLayoutEntry>,
     #[case] slot: Option<u8>,
-    // The vertex stage too: reserving a slot for vertex pulling is not the seed's rule.
+    // The vertex stage too: reserving a slot for vertex pulling is not section 1's rule.
     #[values(ShaderStage::Vertex, ShaderStage::Fragment, ShaderStage::Mesh)] stage: ShaderStage,
 ) {
     assert_eq!(laid_out(&[Some(&entries)], stage).sizes_slot, slot);

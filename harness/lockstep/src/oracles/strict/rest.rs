@@ -37,20 +37,54 @@ pub(super) fn is_set(cmds: &[Cmd<'_>], at: usize, objects: &[Object], rule: Rule
     }
 }
 
-/// Whether nothing but memory can be wrong with a render bundle of these commands.
-pub(super) fn bundle_holds(cmds: &[Cmd<'_>], objects: &[Object]) -> bool {
+/// Whether nothing but memory can be wrong with a render bundle, whose commands are `cmds`.
+pub(super) fn bundle_holds(bundle: &Object, cmds: &[Cmd<'_>], objects: &[Object]) -> bool {
     let Some(table) = Table::of(objects) else {
         return false;
     };
+    let pipelines = objects.iter().filter(|object| object.kind == Kind::RenderPipeline);
+    // Formats that no pipeline has may be none, or none that a bundle can have.
+    let fitting: BTreeSet<u32> = pipelines
+        .filter(|pipeline| fits(bundle, pipeline) == Some(true))
+        .map(|pipeline| pipeline.id)
+        .collect();
+    if fitting.is_empty() {
+        return false;
+    }
     let mut pass = Pass {
         renders: true,
         ..Pass::default()
     };
     cmds.iter().all(|cmd| {
-        let takes = cmd.op == Op::SetPipeline || pass.takes(cmd, &table);
+        let takes = match cmd.op {
+            Op::SetPipeline => fitting.contains(&cmd.args[0]),
+            _ => pass.takes(cmd, &table),
+        };
         pass.follow(cmd, &table);
         takes
     })
+}
+
+/// Whether a bundle's descriptor says of its attachments what a pipeline's does, and nothing else.
+fn fits(bundle: &Object, pipeline: &Object) -> Option<bool> {
+    let Value::Object(bundle) = serde_json::from_str(&bundle.body).ok()? else {
+        return None;
+    };
+    let known = ["colorFormats", "depthStencilFormat", "sampleCount", "words"];
+    let plain = bundle.keys().all(|key| known.contains(&&key[..]));
+    let pipeline: Value = serde_json::from_str(&pipeline.body).ok()?;
+    let targets = pipeline["fragment"]["targets"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
+    let formats = bundle.get("colorFormats")?.as_array()?;
+    let depth = bundle.get("depthStencilFormat").unwrap_or(&Value::Null);
+    let samples = |count: Option<&Value>| count.map_or(Some(1), Value::as_u64);
+    Some(
+        plain
+            && formats.iter().eq(targets.iter().map(|target| &target["format"]))
+            && *depth == pipeline["depthStencil"]["format"]
+            && samples(bundle.get("sampleCount")) == samples(pipeline["multisample"].get("count")),
+    )
 }
 
 /// What the open pass has set.
