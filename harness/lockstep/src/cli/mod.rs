@@ -43,7 +43,8 @@ const EXAMPLES: &str = "Examples:
   cargo lockstep doctor                               what is there, what is missing, what brings it
   cargo lockstep run --help                           the options of a command, with examples
 
-Where the command line says nothing, `run` takes what lockstep.toml at the repository's root says. NO_COLOR=1 turns colors off,
+Where the command line says nothing, `run` takes what lockstep.toml at the repository's root says; its readers count wherever --reader
+is taken. NO_COLOR=1 turns colors off,
 LOCKSTEP_OFFLINE=1 lets set-up bring nothing.
 Exit status: 0 nothing found, 1 findings, 2 bad use, bad input or a missing part.";
 
@@ -91,6 +92,7 @@ enum Command {
 /// Parses the arguments and runs. Never panics over what it is given; every error is one line on standard error.
 pub fn main() -> ExitCode {
     start_logging();
+    block_file_size_signal();
     let cli = Cli::parse();
     let done = match cli.command {
         Command::Run(args) => run::run(&args),
@@ -114,6 +116,19 @@ pub fn main() -> ExitCode {
         Err(error) => {
             crate::say::error(format_args!("{error:#}"));
             ExitCode::from(BAD)
+        }
+    }
+}
+
+/// A limit of file sizes (`ulimit -f`) is as a full disk: the write fails. The signal that comes before that, SIGXFSZ, would end the program
+/// with findings and report unwritten. Every thread and process that is started later takes over that it is blocked.
+fn block_file_size_signal() {
+    #[cfg(unix)]
+    {
+        let mut signals = nix::sys::signal::SigSet::empty();
+        signals.add(nix::sys::signal::Signal::SIGXFSZ);
+        if let Err(error) = signals.thread_block() {
+            tracing::warn!("SIGXFSZ is not blocked: {error}");
         }
     }
 }
