@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let root = setup::repository_root()?;
     let reasons = faults::reasons(&root)?;
-    let all = wanted(args, &root, &reasons)?;
+    let (all, stale) = wanted(args, &root, &reasons)?;
     if args.list {
         let list: String = all.iter().map(listed).collect();
         say::out(say::printable(&list).as_bytes())?;
@@ -99,7 +99,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         cases_each: args.cases,
         interrupted: false,
         rows: Vec::new(),
-        stale: stale_names(args, &all, &reasons),
+        stale,
     };
     let is_measured = |row: &Row| all.iter().any(|fault| fault.name == row.name);
     let before = take_over(args, &mut power, &path, is_measured)?;
@@ -245,8 +245,12 @@ fn status(power: &Power) -> u8 {
     }
 }
 
-/// The faults that the arguments ask for.
-fn wanted(args: &Args, root: &Path, reasons: &BTreeMap<String, String>) -> anyhow::Result<Vec<Fault>> {
+/// The faults that the arguments ask for, and the stale names of a whole list, of which a shard measures a part.
+fn wanted(
+    args: &Args,
+    root: &Path,
+    reasons: &BTreeMap<String, String>,
+) -> anyhow::Result<(Vec<Fault>, Vec<String>)> {
     let mut all = Vec::new();
     if args.only != Some(Set::Mutants) {
         all.extend(faults::patches(root)?);
@@ -263,18 +267,19 @@ fn wanted(args: &Args, root: &Path, reasons: &BTreeMap<String, String>) -> anyho
     {
         anyhow::bail!("there is no fault `{name}`; `cargo lockstep power --list` lists them");
     }
+    let has_mutants = args.names.is_empty() && args.only != Some(Set::Faults);
+    let stale = if has_mutants { stale_names(&all, reasons) } else { Vec::new() };
     all.retain(|fault| args.names.is_empty() || args.names.contains(&fault.name));
     let (part, of) = args.shard;
     let of_shard = (0u64..).zip(all).filter(|(at, _)| at % of.max(1) == part);
-    Ok(of_shard.map(|(_, fault)| fault).collect())
+    Ok((of_shard.map(|(_, fault)| fault).collect(), stale))
 }
 
-/// Of a whole list, the reasons that are about no mutant.
-fn stale_names(args: &Args, all: &[Fault], reasons: &BTreeMap<String, String>) -> Vec<String> {
-    let whole = args.names.is_empty() && args.only != Some(Set::Faults) && args.shard.1 == 1;
+/// The reasons that are about none of all mutants.
+fn stale_names(all: &[Fault], reasons: &BTreeMap<String, String>) -> Vec<String> {
     let gone = reasons
         .keys()
-        .filter(|name| whole && all.iter().all(|fault| fault.name != **name));
+        .filter(|name| all.iter().all(|fault| fault.name != **name));
     gone.map(|name| format!("{name}: {} lists it, and there is no such mutant", faults::UNCHANGED))
         .collect()
 }
@@ -374,4 +379,27 @@ fn line(row: &Row) -> String {
         table::said(&row.outcome)
     ))
     .into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_that_is_about_no_mutant_is_stale() {
+        let reasons = BTreeMap::from(["gone", "there"].map(|name| (name.to_owned(), "why".to_owned())));
+        let there = Fault {
+            name: "there".into(),
+            set: Set::Mutants,
+            area: String::new(),
+            source: String::new(),
+            what: String::new(),
+            patch: String::new(),
+            reason: None,
+        };
+        assert_eq!(
+            stale_names(&[there], &reasons),
+            ["gone: harness/power/unchanged.json lists it, and there is no such mutant"]
+        );
+    }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context as _, anyhow};
 
 use super::run::NO_GPU;
 use super::{BAD, CLEAN, FOUND, color};
-use crate::power;
+use crate::power::{self, Power};
 use crate::report::history::History;
 use crate::report::results::{FindingRow, NotRun, Results};
 use crate::report::{junit, markdown, merge, read_json, sarif, terminal, write_html, write_json};
@@ -24,7 +24,8 @@ Exit status: 0 nothing found, 1 findings, 2 bad input, a missing shard or a miss
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Results of a run, or of each shard of one: results.json, or the folder in which it is. The power.json beside it is taken too
+    /// Results of a run, or of each shard of one: results.json, or the folder in which it is. The power.json beside it is taken too, or where
+    /// there is none the one in --out
     #[arg(required = true, value_name = "RESULTS")]
     results: Vec<PathBuf>,
     /// Write results.json, report.html and findings/ here
@@ -84,6 +85,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let past = past?;
     let mut results = merge::merge(parts?)?;
     if let Some(out) = &args.out {
+        if results.power.is_none() {
+            results.power = power_in(out)?;
+        }
         results.findings.iter_mut().for_each(|row| bring(row, out));
     }
     let shown = match args.json {
@@ -157,10 +161,13 @@ fn part(path: &Path) -> anyhow::Result<(String, Results)> {
 
 /// With the power.json beside it, which may be newer than the campaign.
 fn with_power((name, mut results): (String, Results)) -> anyhow::Result<(String, Results)> {
-    let beside = power::read(&Path::new(&name).with_file_name(power::NAME));
-    let beside = beside.map_err(|error| anyhow!("{error:#}; move it away"))?;
-    results.power = beside.or(results.power);
+    let folder = Path::new(&name).parent().unwrap_or(Path::new(""));
+    results.power = power_in(folder)?.or(results.power);
     Ok((name, results))
+}
+
+fn power_in(folder: &Path) -> anyhow::Result<Option<Power>> {
+    power::read(&folder.join(power::NAME)).map_err(|error| anyhow!("{error:#}; move it away"))
 }
 
 /// Copies a finding's case into `out/findings/`, with the original where it was minimised.

@@ -35,7 +35,9 @@ pub fn merge(parts: Vec<(String, Power)>) -> anyhow::Result<Power> {
         whole.shards.ran.extend(&part.shards.ran);
         whole.interrupted |= part.interrupted;
         whole.rows.extend(part.rows.iter().cloned());
-        whole.stale.extend(part.stale.iter().cloned());
+        // Each shard says which names are of no mutant at all.
+        let stale = part.stale.iter().filter(|stale| !whole.stale.contains(stale));
+        whole.stale.extend(stale.cloned().collect::<Vec<_>>());
         taken.push(part);
     }
     whole.shards.ran.sort_unstable();
