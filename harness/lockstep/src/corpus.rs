@@ -28,6 +28,7 @@ use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
 use crate::readers::ask;
 use crate::readers::layouts::{LayoutAnswer, LayoutReader, Refusal, StageSlots, Words};
 use crate::readers::native::{self, Native};
+use crate::readers::outside::Outside;
 use crate::readers::replay_js;
 use crate::readers::slot_model::SlotModel;
 use crate::readers::slot_upstream::{self, SlotUpstream};
@@ -69,7 +70,11 @@ pub fn recordings(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 
 /// Everything that a case is held against.
 pub struct Judge {
+    /// The subject is the first.
     readers: Vec<Box<dyn StreamReader>>,
+    layout_subject: Box<dyn LayoutReader>,
+    /// Of a program in the place of `wire` and `mslmap` the frames that it answers.
+    frames: Option<Vec<String>>,
     engines: Vec<Box<dyn Engine>>,
     /// What cannot take part, one line each.
     pub missing: Vec<String>,
@@ -77,7 +82,7 @@ pub struct Judge {
 
 /// What the answers to a case came to.
 pub struct Observed {
-    /// The native answer, with the engines' words and without memory.
+    /// The subject's answer, with the engines' words and without memory.
     pub expect: Expect,
     engines: Vec<Replay>,
     /// Where readers and engines part, or hurt what always holds.
@@ -97,6 +102,8 @@ impl Judge {
     pub fn new(parts: &Parts) -> Judge {
         let mut judge = Judge {
             readers: vec![Box::new(Native::default())],
+            layout_subject: Box::new(Native::default()),
+            frames: None,
             engines: Vec::new(),
             missing: Vec::new(),
         };
@@ -122,6 +129,23 @@ impl Judge {
             }
         }
         judge
+    }
+
+    /// With further readers of streams, and a program in the place of `wire` and `mslmap` that answers these frames.
+    pub fn with(mut self, readers: &[Outside], subject: Option<&(Outside, Vec<String>)>) -> Judge {
+        if let Some((subject, frames)) = subject {
+            self.readers[0] = subject.reader();
+            self.layout_subject = Box::new(subject.process());
+            self.frames = Some(frames.clone());
+        }
+        self.readers.extend(readers.iter().map(Outside::reader));
+        self
+    }
+
+    /// Whether the subject answers a frame of PROTOCOL.md, or cases of a kind, whose frame has the same name. Binds are no frame.
+    pub fn answers(&self, what: &str) -> bool {
+        let frames = self.frames.as_ref();
+        frames.is_none_or(|frames| frames.iter().any(|frame| frame == what))
     }
 
     /// What is wrong with a case file; nothing when it holds.
@@ -164,12 +188,7 @@ impl Judge {
             !name.is_empty(),
             "{from}: no `shows` to name the case by; say it by --shows"
         );
-        let kind = match file.case {
-            Case::Stream(_) => "streams",
-            Case::Layout(_) => "layouts",
-            Case::Bind(_) => "binds",
-        };
-        let to = corpus.join(kind).join(name + ".json");
+        let to = corpus.join(kind(&file.case)).join(name + ".json");
         anyhow::ensure!(!to.exists(), "{}: there is such a case already", to.display());
         let everybody = self.missing.is_empty();
         anyhow::ensure!(everybody, "{from}: not filed: {}", self.missing.join("; "));
@@ -190,7 +209,7 @@ impl Judge {
         let observed = self.observe(&file.case);
         let mut wrong = observed.differences;
         let engines = &observed.engines;
-        match (&file.expect, &observed.expect) {
+        match (&file.expect.clone().map(|due| self.answered(due)), &observed.expect) {
             (None, _) => wrong.push("no `expect`: nothing to hold it to".into()),
             (Some(Expect::Stream(due)), Expect::Stream(found)) => compare_stream(due, found, engines, &mut wrong),
             (Some(Expect::Layout(due)), Expect::Layout(found)) => compare_layout(due, found, &mut wrong),
@@ -200,11 +219,24 @@ impl Judge {
         wrong
     }
 
+    /// What is expected, without what a program in the place of the crates is not asked, or does not answer.
+    fn answered(&self, mut due: Expect) -> Expect {
+        match &mut due {
+            Expect::Stream(due) => {
+                due.strict = due.strict.take().filter(|_| self.answers("strict"));
+                due.descriptors.retain(|_| self.answers("descriptors"));
+            }
+            Expect::Layout(due) if self.frames.is_some() => due.shader.clear(),
+            _ => {}
+        }
+        due
+    }
+
     /// Runs a case and says what came of it.
     pub fn observe(&mut self, case: &Case) -> Observed {
         match case {
             Case::Stream(case) => self.stream(case),
-            Case::Layout(case) => layout(case),
+            Case::Layout(case) => self.layout(case),
             Case::Bind(case) => bind(case),
         }
     }
@@ -223,30 +255,33 @@ impl Judge {
                 Err(none) => observed.differences.push(none.to_string()),
             }
         }
-        // The native one is the first, unless it failed.
-        let first = answers.split_first().filter(|((name, _), _)| name == native::NAME);
-        let Some(((_, native), references)) = first else {
+        // The subject is the first, unless it failed.
+        let subject = self.readers[0].name().to_owned();
+        let first = answers.split_first().filter(|((name, _), _)| *name == subject);
+        let Some(((_, own), references)) = first else {
             return observed;
         };
         for (name, answer) in references {
-            let outcomes = streams::compare_case(native, answer);
-            let parted = outcomes.iter().filter_map(|outcome| outcome.signature("native", name));
+            let outcomes = streams::compare_case(own, answer);
+            let parted = outcomes.iter().filter_map(|outcome| outcome.signature(&subject, name));
             observed.differences.extend(parted);
         }
-        let Some(subject) = &native.stream else {
+        let Some(stream) = &own.stream else {
             return observed;
         };
-        let asked = Asked::new(case, subject);
-        let said = asked.as_ref().map(|asked| Said::of(asked.cmds(), &case.objects));
+        let asked = Asked::new(case, stream);
+        let said = asked
+            .as_ref()
+            .and_then(|asked| Said::of_reader(self.readers[0].as_mut(), asked, &case.objects));
         observed.engines = self.replays(
             case,
-            subject,
+            stream,
             asked.as_ref().zip(said.as_ref()),
             &mut observed.differences,
         );
         let expect = StreamExpect {
             strict: said.as_ref().map(strict_words),
-            ..stream_words(subject, &native.descriptors)
+            ..stream_words(stream, &own.descriptors)
         };
         observed.expect = Expect::Stream(engine_words(expect, &observed.engines, &mut observed.differences));
         observed
@@ -256,15 +291,16 @@ impl Judge {
     fn replays(
         &mut self,
         case: &StreamCase,
-        subject: &StreamAnswer,
+        stream: &StreamAnswer,
         asked: Option<(&Asked<'_>, &Said<'_>)>,
         wrong: &mut Vec<String>,
     ) -> Vec<Replay> {
+        let subject = self.readers[0].name();
         let mut replays = Vec::new();
         for engine in &mut self.engines {
-            let done = gpu::replay(engine.as_mut(), case, subject);
+            let done = gpu::replay(engine.as_mut(), case, stream);
             if let Some((judged, _)) = &done
-                && let Some(signature) = judged.signature("native", &engine.about().id)
+                && let Some(signature) = judged.signature(subject, &engine.about().id)
             {
                 wrong.push(format!("{signature}: {}", judged.detail));
             }
@@ -280,6 +316,47 @@ impl Judge {
             });
         }
         replays
+    }
+
+    fn layout(&mut self, case: &LayoutCase) -> Observed {
+        let mut observed = Observed {
+            expect: Expect::Layout(LayoutExpect::default()),
+            engines: Vec::new(),
+            differences: Vec::new(),
+        };
+        let own = match self.layout_subject.try_answer(case) {
+            Ok(own) => own,
+            Err(none) => {
+                observed.differences.push(none.to_string());
+                return observed;
+            }
+        };
+        let references: [Box<dyn LayoutReader>; 2] = [Box::new(SlotModel), Box::new(SlotUpstream::locked())];
+        for mut reference in references {
+            let answer = reference.answer(case);
+            let parted = reference.compare(case, &own, &answer).parted;
+            let signatures = parted
+                .iter()
+                .filter_map(|outcome| outcome.signature(self.layout_subject.name(), reference.name()));
+            observed.differences.extend(signatures);
+        }
+        let shader = match self.frames {
+            None => shader_words(case, &mut observed.differences),
+            // It is the crates' slots that shaders are translated with.
+            Some(_) => BTreeMap::new(),
+        };
+        let slots = slot_words(&own);
+        observed.expect = Expect::Layout(LayoutExpect { slots, shader });
+        observed
+    }
+}
+
+/// The name of the folder of cases of its kind, which PROTOCOL.md's frame has too.
+pub fn kind(case: &Case) -> &'static str {
+    match case {
+        Case::Stream(_) => "streams",
+        Case::Layout(_) => "layouts",
+        Case::Bind(_) => "binds",
     }
 }
 
@@ -379,27 +456,6 @@ fn engine_words(expect: StreamExpect, replays: &[Replay], wrong: &mut Vec<String
         engines,
         noop,
         ..expect
-    }
-}
-
-fn layout(case: &LayoutCase) -> Observed {
-    let native = LayoutReader::answer(&mut Native::default(), case);
-    let references: [Box<dyn LayoutReader>; 2] = [Box::new(SlotModel), Box::new(SlotUpstream::locked())];
-    let mut differences = Vec::new();
-    for mut reference in references {
-        let own = reference.answer(case);
-        let parted = reference.compare(case, &native, &own).parted;
-        let signatures = parted
-            .iter()
-            .filter_map(|outcome| outcome.signature("native", reference.name()));
-        differences.extend(signatures);
-    }
-    let shader = shader_words(case, &mut differences);
-    let slots = slot_words(&native);
-    Observed {
-        expect: Expect::Layout(LayoutExpect { slots, shader }),
-        engines: Vec::new(),
-        differences,
     }
 }
 

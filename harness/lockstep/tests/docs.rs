@@ -77,6 +77,16 @@ const COMMANDS: &[(&str, &str, i32)] = &[
         0,
     ),
     ("corpus check", "corpus check corpus/layouts", 0),
+    (
+        "corpus check --reader 'exec:python3 reference/examples/reader.py'",
+        "=",
+        0,
+    ),
+    (
+        "corpus check --subject 'exec:python3 reference/examples/reader.py'",
+        "=",
+        0,
+    ),
     ("shaders path/to/shaders", "=", 0),
     ("shaders src/shaders", "=", 0),
     ("serve native", "serve native < /dev/null", 0),

@@ -1,13 +1,14 @@
 //! Who is asked about one case.
 
 use super::run::{maker, put_in_place, readers};
+use super::settings::Settings;
 use crate::case::Case;
 use crate::gpu::engine;
 use crate::minimize::Jury;
 use crate::readers::outside::{Outside, Readers};
 use crate::setup::Parts;
 
-/// The readers of the command line, for `repro`, `minimize` and `corpus add`.
+/// The readers of the command line, for `repro`, `minimize` and `corpus`.
 #[derive(clap::Args)]
 pub struct Given {
     #[command(flatten)]
@@ -18,9 +19,10 @@ pub struct Given {
 }
 
 impl Given {
-    /// The further readers, with the names that they say.
+    /// The further readers, of the command line or else of lockstep.toml, with the names that they say.
     pub(super) fn outside(&self) -> anyhow::Result<Vec<Outside>> {
-        self.readers.introduce()
+        let kept = Settings::load(None)?.run.reader;
+        self.readers.clone().or(kept).introduce()
     }
 
     /// All who are here with those that are given; engines where the case is a stream and the finding, if it is known, an engine's.

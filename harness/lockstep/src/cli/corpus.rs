@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use super::asked::{self, Given};
 use super::{BAD, CLEAN, FOUND};
 use crate::case::{Case, CaseFile, Expect};
-use crate::corpus::{Judge, files, recordings};
+use crate::corpus::{Judge, files, kind, recordings};
 use crate::coverage::Tally;
 use crate::findings::{read_case, write_case};
 use crate::input;
@@ -20,6 +20,7 @@ use crate::oracles::fuzz::{TARGETS, Target};
 use crate::readers::ask;
 use crate::readers::native::Native;
 use crate::recording::Recording;
+use crate::report::figures::count;
 use crate::report::results::Grid;
 use crate::say;
 use crate::setup;
@@ -27,6 +28,7 @@ use crate::setup;
 const EXAMPLES: &str = "Examples:
   cargo lockstep corpus check                              every case
   cargo lockstep corpus check corpus/streams               those of a folder
+  cargo lockstep corpus check --subject exec:./a-port      a program in the place of wire and mslmap
   cargo lockstep corpus add reports/out/findings/NAME.json a finding becomes a case
   cargo lockstep corpus check --quiet                      only those that are not as expected
   cargo lockstep corpus stats                              what the cases cover, in a few lines
@@ -44,7 +46,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Hold every case to its expected answer, through every reader and engine that is here
+    /// Hold every case to its expected answer, through every reader and engine that is here, and those that are given
     Check {
         /// Case files, or folders that are searched for *.json and recordings; all of corpus/ unless said otherwise
         paths: Vec<PathBuf>,
@@ -54,6 +56,8 @@ enum Action {
         /// One JSON document: each case with what is wrong with it
         #[arg(long, conflicts_with = "quiet")]
         json: bool,
+        #[command(flatten)]
+        given: Given,
     },
     /// File a case, a finding or what a fuzz target crashed over into corpus/, named by what it shows. A finding that is still there is
     /// minimised first
@@ -98,7 +102,12 @@ fn target(name: &str) -> Result<Target, String> {
 /// Runs the action.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     match &args.action {
-        Action::Check { paths, quiet, json } => check(paths, *quiet, *json, out),
+        Action::Check {
+            paths,
+            quiet,
+            json,
+            given,
+        } => check(paths, (*quiet, *json), given, out),
         Action::Add {
             file,
             shows,
@@ -140,21 +149,37 @@ fn named(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Checks every file, whatever is wrong with one of them.
-fn check(paths: &[PathBuf], quiet: bool, json: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
+fn check(paths: &[PathBuf], (quiet, json): (bool, bool), given: &Given, out: &mut dyn Write) -> anyhow::Result<u8> {
     let all = [folder()];
     let (files, recordings) = (named(paths)?, recordings(if paths.is_empty() { &all } else { paths })?);
-    let (mut failed, mut unreadable, mut judge, mut rows) = (0, 0, None, Vec::new());
+    let outside = given.outside()?;
+    let subject = given.subject.as_ref();
+    let subject = subject
+        .map(|subject| anyhow::Ok((subject.clone(), subject.answers()?)))
+        .transpose()?;
+    let judge_of_all = || judge().with(&outside, subject.as_ref());
+    let (mut failed, mut unreadable, mut left_out) = (0, 0, 0);
+    let (mut judge, mut rows) = (None, Vec::new());
     for path in files.iter().chain(&recordings) {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         // A file that is none costs no set-up.
         let checked = match path.is_dir() {
-            true => {
-                Recording::open(path).map(|recording| judge.get_or_insert_with(self::judge).check_recording(&recording))
-            }
-            false => read_case(path).and_then(|_| judge.get_or_insert_with(self::judge).check_file(path)),
+            true => Recording::open(path).map(|recording| {
+                let judge = judge.get_or_insert_with(judge_of_all);
+                judge.answers("streams").then(|| judge.check_recording(&recording))
+            }),
+            false => read_case(path).and_then(|file| {
+                let judge = judge.get_or_insert_with(judge_of_all);
+                let is_asked = judge.answers(kind(&file.case));
+                is_asked.then(|| judge.check_file(path)).transpose()
+            }),
         };
         let wrong = match checked {
-            Ok(wrong) => wrong,
+            Ok(Some(wrong)) => wrong,
+            Ok(None) => {
+                left_out += 1;
+                continue;
+            }
             Err(error) => {
                 unreadable += 1;
                 vec![format!("{error:#}")]
@@ -168,7 +193,12 @@ fn check(paths: &[PathBuf], quiet: bool, json: bool, out: &mut dyn Write) -> any
             wrong => writeln!(out, "{name}: {}", say::one_line(&wrong.join("; ")))?,
         }
     }
-    let passed = files.len() + recordings.len() - failed;
+    let passed = files.len() + recordings.len() - failed - left_out;
+    if let Some((_, frames)) = subject.filter(|_| left_out > 0) {
+        let left_out = count(left_out as u64, "case of another kind is", "cases of other kinds are");
+        say::line(format_args!("lockstep: the subject answers {}; {left_out} left out", frames.join(", ")));
+        anyhow::ensure!(passed + failed > 0, "the subject answers none of these cases");
+    }
     match json {
         false => writeln!(out, "{passed} passed, {failed} failed")?,
         true => {

@@ -92,12 +92,7 @@ impl<'a> Subject<'a> {
 
     /// What its strict check says; nothing where it has none, or fails over it.
     fn said<'b>(self, asked: &Asked<'b>, objects: &'b [Object]) -> Option<Said<'b>> {
-        let Some(outside) = self.0 else {
-            return Some(Said::of(asked.cmds(), objects));
-        };
-        let answers = ask::strict(&mut outside.process(), vec![asked.query(objects)]).ok()?;
-        let refusal = answers.into_iter().next()?.ok()?;
-        Some(Said::with(None, asked.cmds(), objects, refusal))
+        Said::of_reader(self.streams().as_mut(), asked, objects)
     }
 }
 

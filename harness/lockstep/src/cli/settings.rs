@@ -1,4 +1,4 @@
-//! `lockstep.toml`: what `lockstep run` takes where its command line says nothing.
+//! `lockstep.toml`: what `lockstep run` takes where its command line says nothing, and of it the readers wherever `--reader` is taken.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

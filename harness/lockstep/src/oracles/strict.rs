@@ -29,7 +29,10 @@ use wire::{Cmd, Dimension, ObjectTable, Op, Rule, Strict};
 use crate::case::Object;
 use crate::gpu::engine::{Engine, Request};
 use crate::gpu::{Outcome, Trouble, TroubleKind};
+use crate::oracles::gpu::Asked;
+use crate::readers::StreamReader;
 use crate::readers::answer::StrictAnswer;
+use crate::readers::ask;
 use crate::report::results::StrictRow;
 use crate::strict::{Facts, bundle_words};
 
@@ -75,6 +78,13 @@ impl<'a> Said<'a> {
             bundle: None,
             refusal,
         }
+    }
+
+    /// Asks a reader's about the words that it rewrote. None from a reader that has no strict check, or fails over it.
+    pub fn of_reader(reader: &mut dyn StreamReader, asked: &Asked<'a>, objects: &'a [Object]) -> Option<Said<'a>> {
+        let answers = ask::strict(reader, vec![asked.query(objects)]).ok()?;
+        let answer = answers.into_iter().next()?.ok()?;
+        Some(Said::with(None, asked.cmds(), objects, answer))
     }
 
     /// What another reader's strict check says.
