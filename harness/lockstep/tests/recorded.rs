@@ -379,12 +379,14 @@ fn a_range_past_a_buffer_is_found_and_goes_no_further() {
     }
 }
 
-/// Streams that the subject refuses, and a reader that takes long for each: a signal ends it, and what was found is there.
+/// A recording, and one of streams that the subject refuses, with a reader that takes long for each: what the first came to is kept while the
+/// second is played; a signal ends it, and what was found is there.
 #[cfg(unix)]
 #[test]
 fn sigterm_ends_with_what_was_found_and_the_report() {
     let folder = copied();
-    let recording = folder.path().join("particles.recording");
+    let recording = folder.path().join("refused.recording");
+    copy_recording(&recording);
     let streams: Vec<String> = (0..2000).map(|index| format!("{index:05}.wire")).collect();
     let unknown = [b"WIRE".as_slice(), &[4, 1, 0, 99].map(u32::to_le_bytes).concat()].concat();
     for file in &streams {
@@ -410,8 +412,8 @@ fn sigterm_ends_with_what_was_found_and_the_report() {
 
     let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("lockstep"))
         .current_dir(folder.path())
-        .args(["run", "--recorded", "particles.recording", "--quiet", "--out", "out"])
-        .args(["--gpu", "wgpu:noop", "--reader", "exec:python3 slow.py"])
+        .args(["run", "--recorded", "particles.recording", "--recorded", "refused.recording"])
+        .args(["--quiet", "--out", "out", "--gpu", "wgpu:noop", "--reader", "exec:python3 slow.py"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -420,18 +422,21 @@ fn sigterm_ends_with_what_was_found_and_the_report() {
         assert_eq!(child.try_wait().expect("asked"), None, "it ended by itself");
         std::thread::sleep(Duration::from_millis(20));
     }
+    let results = || -> Results {
+        let results = fs::read(folder.path().join("out/results.json")).expect("results.json");
+        serde_json::from_slice(&results).expect("results.json as results.rs has it")
+    };
+    let kept = results();
+    assert!(kept.interrupted && kept.recordings.len() == 1, "{:?}", kept.recordings);
+    assert_eq!(kept.lanes[0].cases, kept.recordings[0].streams);
     let killed = std::process::Command::new("kill")
         .args(["-TERM", &child.id().to_string()])
         .status();
     assert!(killed.expect("kill").success());
     let output = child.wait_with_output().expect("it ends");
-    let results = fs::read(folder.path().join("out/results.json")).unwrap_or_else(|_| panic!("{}", said(&output)));
-    let results: Results = serde_json::from_slice(&results).expect("results.json");
-    assert!(
-        results.interrupted && (1..2000).contains(&results.lanes[0].cases),
-        "{:?}",
-        results.lanes
-    );
+    let results = results();
+    let refused = results.lanes[0].cases - kept.lanes[0].cases;
+    assert!(results.interrupted && (1..2000).contains(&refused), "{:?}", results.lanes);
     let [found] = &results.findings[..] else {
         panic!("{:#?}", results.findings)
     };
@@ -439,9 +444,10 @@ fn sigterm_ends_with_what_was_found_and_the_report() {
         (found.signature.as_str(), found.seen),
         (
             "recorded: reader native refuses what a program did: decode unknown-op",
-            results.lanes[0].cases
+            refused
         )
     );
+    assert!(said(&output).contains("interrupted before its end"), "{}", said(&output));
     assert!(folder.path().join(&found.file).exists() && folder.path().join("out/report.html").exists());
     assert!(!said(&output).contains("--resume"), "{}", said(&output));
 }
@@ -479,13 +485,16 @@ fn what_a_stream_shows_alone_is_minimised_and_shown() {
 /// A copy of a recording in a folder of its own.
 fn copied() -> TempDir {
     let folder = folder();
-    let to = folder.path().join("particles.recording");
-    fs::create_dir(&to).expect("made");
+    copy_recording(&folder.path().join("particles.recording"));
+    folder
+}
+
+fn copy_recording(to: &Path) {
+    fs::create_dir(to).expect("made");
     for file in fs::read_dir(root().join("corpus/recordings/upload-heavy")).expect("there") {
         let file = file.expect("a file");
         fs::copy(file.path(), to.join(file.file_name())).expect("copied");
     }
-    folder
 }
 
 /// The one line about what stands there.

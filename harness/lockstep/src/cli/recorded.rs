@@ -12,6 +12,7 @@ use crate::readers::StreamReader;
 use crate::recording::Recording;
 use crate::recording::replay::{self, Found};
 use crate::report::figures::{count as count_of, plain};
+use crate::report::write_json;
 use crate::report::results::{Comparison, Coverage, FindingRow, Lane, Msl, RESULTS_FORMAT, Results, Shards};
 use crate::say;
 
@@ -24,7 +25,8 @@ pub(super) fn open(folders: &[PathBuf]) -> anyhow::Result<Vec<Recording>> {
     folders.iter().map(|folder| Recording::open(folder)).collect()
 }
 
-/// Replays them one after the other, until `stop` is set. What is found is kept as it comes.
+/// Replays them one after the other, until `stop` is set. What is found is kept as it comes, and in `results.json` what was played, so that
+/// a second signal, which ends the program at once, loses no recording before the one at which it stands.
 pub(super) fn replay(recordings: &[Recording], cast: &Cast, out: &Path, quiet: bool, stop: &AtomicBool) -> Results {
     let started = Instant::now();
     let mut readers: Vec<Box<dyn StreamReader>> = vec![(cast.subject)()];
@@ -33,6 +35,7 @@ pub(super) fn replay(recordings: &[Recording], cast: &Cast, out: &Path, quiet: b
     let engines: Vec<EngineId> = engines.filter(|engine| cast.engines.contains(&engine.id)).collect();
     let subject = readers[0].name().to_owned();
     let mut results = empty(&command(recordings));
+    results.not_run.clone_from(&cast.not_run);
     let mut comparisons = Vec::new();
     let mut findings = Findings::new(out.join("findings"), started);
     let mut rows: Vec<FindingRow> = Vec::new();
@@ -52,22 +55,27 @@ pub(super) fn replay(recordings: &[Recording], cast: &Cast, out: &Path, quiet: b
         let replayed = replay::replay(recording, &mut readers, &engines, &mut compared, &mut found, stop);
         results.lanes[0].cases += replayed.asked;
         results.recordings.push(replayed.row);
+        results.seconds = started.elapsed().as_secs_f64();
+        results.lanes[0].worker_seconds = results.seconds;
+        results.comparisons.clone_from(&comparisons);
+        findings.end();
+        results.findings = findings.rows();
+        // A stream alone does not show what takes the whole recording.
+        let whole = results
+            .findings
+            .iter_mut()
+            .filter(|row| row.signature.starts_with("recorded: "));
+        whole.for_each(|row| row.repro.clone_from(&all));
+        results.findings.extend(rows.iter().cloned());
+        results.repeated_findings = results.findings.iter().map(|row| row.seen - 1).sum();
+        results.interrupted = true;
+        if results.recordings.len() < recordings.len()
+            && let Err(error) = write_json(&results, &out.join("results.json"))
+        {
+            say::error(format_args!("{error:#}"));
+        }
     }
     results.interrupted = stop.load(Ordering::Relaxed);
-    results.seconds = started.elapsed().as_secs_f64();
-    results.lanes[0].worker_seconds = results.seconds;
-    results.comparisons = comparisons;
-    findings.end();
-    results.findings = findings.rows();
-    // A stream alone does not show what takes the whole recording.
-    let whole = results
-        .findings
-        .iter_mut()
-        .filter(|row| row.signature.starts_with("recorded: "));
-    whole.for_each(|row| row.repro.clone_from(&all));
-    results.findings.extend(rows);
-    results.repeated_findings = results.findings.iter().map(|row| row.seen - 1).sum();
-    results.not_run.clone_from(&cast.not_run);
     results
 }
 
