@@ -446,7 +446,7 @@ fn markdown_begins_with_the_verdict_and_nothing_in_it_is_markup() {
     let due = "\
 ## lockstep: 2 findings
 
-1,230 cases, 61.5 s, seed 7, commit 0123456789ab, seen again 6 times, interrupted before the budget ended, 2 parts did not run
+1,230 cases, 61.5 s, seed 7, commit 0123456789ab, seen again 6 times, interrupted before its end, 2 parts did not run
 
 | finding | seen | again |
 | --- | ---: | --- |
@@ -627,7 +627,7 @@ fn power(i: u64) -> Power {
         cases_each: None,
         interrupted: i == 1,
         rows: vec![row("wrap", Set::Faults), row("mutant", Set::Mutants)],
-        stale: vec![format!("stale-{i}")],
+        stale: vec![format!("stale-{i}"), "no such mutant".into()],
     }
 }
 
@@ -639,7 +639,7 @@ fn shards_of_detection_power_are_put_together() {
     assert_eq!(names, ["wrap-0", "wrap-1", "mutant-0", "mutant-1"]);
     assert_eq!(whole.shards, Shards { of: 2, ran: vec![0, 1] });
     assert!(whole.interrupted, "one of them was");
-    assert_eq!(whole.stale, ["stale-1", "stale-0"]);
+    assert_eq!(whole.stale, ["stale-1", "no such mutant", "stale-0"]);
     let mut cut_short = power(1);
     cut_short.rows.pop();
     let parts = [power(0), cut_short].map(|part| ("part".to_owned(), part));
@@ -785,6 +785,17 @@ fn power_merges_folders_and_the_report_takes_what_lies_beside_the_results() {
     );
     assert_eq!(std::fs::read_to_string(at("again.md")).expect("a summary"), summary);
 
+    // Beside none of the results: that of --out is.
+    for name in ["one", "two"] {
+        std::fs::remove_file(at(name).join("power.json")).expect("removed");
+    }
+    report(folder.path(), &["one", "two", "--out", "whole"]);
+    assert_eq!(
+        read_json(&at("whole/results.json")).expect("results").power,
+        read_json(&at("all/results.json")).expect("results").power
+    );
+
+    write_power(&at("one"), &power(0));
     let other = Power {
         commits: vec!["fedc".into()],
         ..power(1)

@@ -204,6 +204,7 @@ fn evidence() -> Evidence {
     };
     Evidence {
         text: "   #   word  command\n>   0      0  WriteBuffer\n           4  0x00000001 1   <-\n\n   1     10  <b>Submit</b>".into(),
+        objects: "object #1     buffer             16 bytes, copy-dst\nobject #2     sampler            {\"<i>\":1}".into(),
         readers: vec!["native".into(), "exec:<i>".into()],
         answers: vec![
             says("header", ["accept", "accept"]),
@@ -514,6 +515,7 @@ fn a_finding_shows_its_case_with_the_word_marked_and_the_answers_side_by_side() 
     for shown in [
         "<mark>&gt;   0      0  WriteBuffer</mark><mark>           4  0x00000001 1   &lt;-</mark><span></span>",
         "<span>   1     10  &lt;b&gt;Submit&lt;&#x2f;b&gt;</span>",
+        "<code><span>object #1     buffer             16 bytes, copy-dst</span><span>object #2     sampler            {&quot;&lt;i&gt;&quot;:1}</span></code>",
         "<th scope=\"col\">exec:&lt;i&gt;</th>",
         "<tr><th scope=\"row\">header</th><td><code>accept</code></td>",
         "<tr class=\"differ\"><th scope=\"row\">decode<span class=\"hidden\"> (they differ)</span></th>",

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::repro::{Subject, readers, show_bind, show_layout, show_words, stream_words};
+use super::tables;
 use crate::case::{Case, StreamCase};
 use crate::findings::read_case;
 use crate::readers::outside::Outside;
@@ -60,6 +61,8 @@ fn of_stream(case: &StreamCase, readers: &mut Vec<Box<dyn StreamReader>>) -> Evi
     if !answers.is_empty() {
         show_words(case, &answers, &mut shown.text);
     }
+    tables::objects(&case.objects, &mut shown.objects);
+    shown.objects = around_the_mark(shown.objects.trim_end());
     shown
 }
 
@@ -95,6 +98,22 @@ fn around_the_mark(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Object;
+
+    #[test]
+    fn a_stream_is_shown_with_its_objects() {
+        let case = StreamCase {
+            objects: vec![Object {
+                id: 1,
+                kind: wire::Kind::Buffer,
+                refs: Vec::new(),
+                body: r#"{"size":16,"usage":4}"#.into(),
+            }],
+            ..StreamCase::default()
+        };
+        let shown = of_stream(&case, &mut Vec::new());
+        assert_eq!(shown.objects, "object #1     buffer             16 bytes, copy-src");
+    }
 
     #[test]
     fn of_a_long_text_what_is_around_the_mark_is_shown() {

@@ -84,11 +84,6 @@ pub fn by_count(counts: &BTreeMap<String, u64>) -> Vec<(&str, u64)> {
     list
 }
 
-/// Counts in the order of their names.
-pub fn by_name(counts: &BTreeMap<String, u64>) -> Vec<(&str, u64)> {
-    counts.iter().map(|(name, &count)| (name.as_str(), count)).collect()
-}
-
 /// What a host still has to check, summed over the engines: the rule that CheckRanges left open most often first.
 pub fn open_rules(engines: &[EngineRow]) -> Vec<(String, Open)> {
     let mut all = StrictRow::default();
@@ -139,7 +134,7 @@ pub fn verdict(results: &Results) -> Verdict {
         ));
     }
     if results.interrupted {
-        beside.push("interrupted before the budget ended".to_owned());
+        beside.push("interrupted before its end".to_owned());
     }
     if !results.not_run.is_empty() {
         beside.push(format!(

@@ -123,7 +123,7 @@ fn finding(finding: &FindingRow) -> serde_json::Value {
     json!({ "row": finding, "evidence": finding.evidence.as_ref().map(evidence) })
 }
 
-/// The case's lines as (whether it is marked, text), and the parts whose answers differ as (part, answers, whether they differ).
+/// The case's lines as (whether it is marked, text), its objects, and the parts whose answers differ as (part, answers, whether they differ).
 fn evidence(evidence: &Evidence) -> serde_json::Value {
     let lines = evidence.text.lines();
     let lines = lines.map(|line| (line.starts_with('>') || line.ends_with("<-"), line));
@@ -133,6 +133,7 @@ fn evidence(evidence: &Evidence) -> serde_json::Value {
     });
     json!({
         "lines": lines.collect::<Vec<_>>(),
+        "objects": evidence.objects.lines().collect::<Vec<_>>(),
         "readers": evidence.readers,
         "answers": answers.collect::<Vec<_>>(),
     })

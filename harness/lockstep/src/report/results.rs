@@ -439,6 +439,9 @@ pub struct Evidence {
     /// The case as text. A line that begins with `>` is what was refused, or where the readers part; one that ends with
     /// `<-` is the word in it.
     pub text: String,
+    /// The objects of a stream's case, one a line.
+    #[serde(default)]
+    pub objects: String,
     /// The readers that were asked, the one under test first; none where the text holds their answers.
     pub readers: Vec<String>,
     /// Their answers, part by part.

@@ -2,9 +2,7 @@
 
 use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
 
-use super::figures::{
-    Tone, asked, by_count, by_name, cases, count, open_rules, percent, plain, rate, span, thousands, verdict,
-};
+use super::figures::{Tone, asked, cases, count, open_rules, percent, plain, rate, span, thousands, verdict};
 use super::results::{
     Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Open, RecordedRow, RecordingRow, Results,
 };
@@ -13,53 +11,13 @@ use crate::oracles::msl::apple::CHECK;
 
 /// Columns that the summary keeps to; a command to copy may be longer.
 const WIDTH: usize = 100;
-/// Names listed of what no case reached.
+/// Lines listed of what an engine makes of a recording otherwise.
 const NAMES: usize = 8;
-/// Rules listed that a host still has to check.
-const RULES: usize = 16;
 /// Findings listed; the report on disk has them all.
 const FINDINGS: usize = 20;
-/// The meaning of the GPU table's cells.
-const GPU_MEANING: [(&str, &str); 6] = [
-    (
-        "sound",
-        "accepted; no validation error; where the engine executes, the bytes match",
-    ),
-    (
-        "got through",
-        "accepted; error over a covered range, device lost or other bytes: the worst",
-    ),
-    (
-        "left to the device",
-        "accepted; an error over something that CheckRanges does not look at",
-    ),
-    ("over-refused", "refused; the GPU raises nothing: a finding"),
-    ("right", "refused; an error at that command"),
-    (
-        "masked",
-        "refused; the GPU refused an earlier command, so nothing is shown",
-    ),
-];
 
-/// The meaning of the strict check's columns.
-const STRICT_MEANING: [(&str, &str); 8] = [
-    ("sound", "check_strict accepts; no validation error"),
-    (
-        "device only",
-        "accepts; an error that only a device gives, over states, attachments, usage scopes",
-    ),
-    ("missed", "accepts; an error over memory: a finding"),
-    ("right", "refuses; an error at that command"),
-    ("over-refused", "refuses; the GPU raises nothing: a finding"),
-    ("ledger", "the two part in a way that the ledger explains"),
-    ("not shown", "the GPU refused an earlier command, so nothing is shown"),
-    (
-        "closed",
-        "of what CheckRanges leaves: in streams that check_strict refuses there or before",
-    ),
-];
-
-/// The summary, ending in a line with the verdict. Coloured when asked, whatever the terminal is.
+/// The summary, ending in a line with the verdict: what a person wants to know at the end of a run; the page has all of it. Coloured when
+/// asked, whatever the terminal is.
 pub fn summary(results: &Results, color: bool) -> String {
     let paint = Paint(color);
     let mut out = vec![head(results, paint)];
@@ -212,50 +170,54 @@ fn lane_row(lane: &Lane, seconds: f64, paint: Paint) -> Vec<String> {
     ]
 }
 
+/// Who was held against whom, and over what they part.
 fn comparisons(comparisons: &[Comparison], paint: Paint) -> Vec<String> {
     if comparisons.is_empty() {
         return vec![paint.tone(Tone::Caution, "no two readers were compared")];
     }
-    let titles = [
-        "aspect",
-        "who with whom",
-        "compared",
-        "both accept",
-        "both refuse",
-        "differ",
-    ];
-    let titles = titles.map(|title| paint.faint(title)).to_vec();
-    let rows = comparisons.iter().map(|row| {
-        vec![
-            fit(&row.aspect, 16),
-            fit(&format!("{} with {}", row.subject, row.reference), 36),
-            thousands(row.compared),
-            thousands(row.both_accept),
-            thousands(row.both_refuse),
-            paint.unwanted(row.differ()),
-        ]
+    let mut pairs: Vec<(String, u64, Vec<String>)> = Vec::new();
+    for row in comparisons {
+        let who = format!("{} with {}", row.subject, row.reference);
+        let at = pairs.iter().position(|(pair, ..)| *pair == who).unwrap_or_else(|| {
+            pairs.push((who, 0, Vec::new()));
+            pairs.len() - 1
+        });
+        let (_, compared, differ) = &mut pairs[at];
+        *compared += row.compared;
+        if row.differ() > 0 {
+            differ.push(format!("{} {}", row.aspect, thousands(row.differ())));
+        }
+    }
+    let rows = pairs.into_iter().map(|(who, compared, differ)| {
+        let differ = match differ.is_empty() {
+            true => "none differs".to_owned(),
+            false => paint.tone(Tone::Bad, fit(&format!("differ: {}", differ.join(", ")), 40)),
+        };
+        let compared = count(compared, "answer", "answers");
+        vec![fit(&who, 36), compared, differ]
     });
-    table(std::iter::once(titles).chain(rows), "llrrrr")
+    table(rows, "lrl")
 }
 
-/// Each line of the ledger: it must have occurred as often as it could.
+/// How often the ledger's divergences occurred, and which did not where they should have.
 fn ledger(lines: &[LedgerRow], paint: Paint) -> Vec<String> {
     if lines.iter().all(|line| line.could == 0) {
         return vec![paint.tone(Tone::Caution, "nothing was compared with wgpu-hal's own functions")];
     }
-    let titles = ["known divergence", "could occur", "occurred", "did not"]
-        .map(str::to_owned)
-        .to_vec();
-    let rows = lines.iter().map(|line| {
-        let missing = line.could - line.occurred.min(line.could);
-        vec![
-            line.name.clone(),
-            thousands(line.could),
-            thousands(line.occurred),
-            paint.unwanted(missing),
-        ]
-    });
-    table(std::iter::once(titles).chain(rows), "lrrr")
+    let sum = |number: fn(&LedgerRow) -> u64| thousands(lines.iter().map(number).sum());
+    let there = lines.iter().filter(|line| line.could > 0).count() as u64;
+    let mut words = vec![format!(
+        "{} from wgpu-hal's functions occurred {} of the {} times that they could",
+        count(there, "known divergence", "known divergences"),
+        sum(|line| line.occurred.min(line.could)),
+        sum(|line| line.could),
+    )];
+    let missing = |line: &LedgerRow| {
+        let times = count(line.could - line.occurred.min(line.could), "time", "times");
+        paint.tone(Tone::Bad, format!("{} did not, {times}", plain(&line.name)))
+    };
+    words.extend(lines.iter().filter(|line| line.occurred < line.could).map(missing));
+    words
 }
 
 fn msl(results: &Results, paint: Paint) -> Vec<String> {
@@ -271,109 +233,56 @@ fn msl(results: &Results, paint: Paint) -> Vec<String> {
         thousands(refused),
     );
     let mut lines = wrapped("", &facts, 2);
-    lines.extend(tally("checked", &by_name(&msl.checks)));
     if !msl.checks.contains_key(CHECK) {
         lines.push("Apple's compiler is not on this machine: none of it was compiled".into());
     }
-    lines.extend(tally("refused", &by_count(&msl.refused)));
     lines
 }
 
+/// What CheckRanges said against what each engine did; the page says what the words mean.
 fn gpu(engines: &[EngineRow], paint: Paint) -> Vec<String> {
     if engines.is_empty() {
         return vec![paint.tone(Tone::Caution, "no engine replayed anything")];
     }
-    let mut lines: Vec<String> = engines.iter().flat_map(|engine| engine_lines(engine, paint)).collect();
-    lines.extend(meaning(&GPU_MEANING, paint));
-    lines
-}
-
-fn engine_lines(engine: &EngineRow, paint: Paint) -> Vec<String> {
-    let mut lines = vec![paint.strong(fit(&engine.engine, WIDTH - 2))];
-    lines.extend(
-        wrapped("", &plain(&engine.driver), 0)
-            .iter()
-            .map(|line| paint.faint(line)),
-    );
-    if engine.replays == 0 {
-        lines.push(paint.tone(Tone::Caution, "no stream was replayed"));
-    } else {
-        lines.extend(wrapped("", &engine_facts(engine), 2));
-        lines.extend(two_by_two(engine, paint));
-        lines.extend(tally("left to the device", &by_count(&engine.left_to_device)));
-        lines.extend(tally("in the ledger", &by_count(&engine.tolerated)));
-    }
-    lines.push(String::new());
-    lines
-}
-
-fn engine_facts(engine: &EngineRow) -> String {
-    let compared = if engine.executes {
-        format!(
-            "{} compared with the shadow",
-            count(engine.bytes_compared, "byte", "bytes")
-        )
-    } else {
-        "validates only, no bytes to compare".to_owned()
-    };
-    let mut facts = format!(
-        "{}, {}, {compared}",
-        count(engine.replays, "stream", "streams"),
-        count(engine.commands, "command", "commands"),
-    );
-    if engine.not_foretold > 0 {
-        facts.push_str(&format!(
-            ", {} not foretold",
-            count(engine.not_foretold, "resource", "resources")
-        ));
-    }
-    if engine.devices_lost > 0 {
-        facts.push_str(&format!(", {} lost", count(engine.devices_lost, "device", "devices")));
-    }
-    if engine.table.lost > 0 {
-        facts.push_str(&format!(" ({} over a refused stream)", thousands(engine.table.lost)));
-    }
-    facts
-}
-
-fn two_by_two(engine: &EngineRow, paint: Paint) -> Vec<String> {
-    let cells = &engine.table;
-    let row = |name: &str, cells: [(String, &str); 3]| {
-        let mut row = vec![name.to_owned()];
-        row.extend(cells.into_iter().flat_map(|(number, word)| [number, word.to_owned()]));
-        row
-    };
-    let title = |text: &'static str| (String::new(), text);
-    let mut titles = row(
+    let titles = [
         "",
-        [
-            title("GPU: no error"),
-            title("GPU: error there"),
-            title("GPU: error elsewhere"),
-        ],
-    );
-    titles.iter_mut().for_each(|title| *title = paint.faint(&*title));
-    let accepts = [
-        (thousands(cells.sound), "sound"),
-        (paint.unwanted(cells.got_through), "got through"),
-        (thousands(cells.left_to_device), "left to the device"),
+        "sound",
+        "got through",
+        "left to the device",
+        "right",
+        "over-refused",
+        "masked",
+        "ledger",
     ];
-    let refuses = [
-        (paint.unwanted(cells.over_refusal), "over-refused"),
-        (thousands(cells.right), "right"),
-        (thousands(cells.masked), "masked"),
-    ];
-    table(
-        [
-            titles,
-            row("CheckRanges accepts", accepts),
-            row("CheckRanges refuses", refuses),
-        ],
-        "lrlrlrl",
-    )
+    let row = |engine: &EngineRow| {
+        let name = fit(&engine.engine, 24);
+        if engine.replays == 0 {
+            return vec![name, paint.tone(Tone::Caution, "none")];
+        }
+        let cells = &engine.table;
+        vec![
+            name,
+            thousands(cells.sound),
+            paint.unwanted(cells.got_through),
+            thousands(cells.left_to_device),
+            thousands(cells.right),
+            paint.unwanted(cells.over_refusal),
+            thousands(cells.masked),
+            thousands(cells.tolerated),
+        ]
+    };
+    let titles = titles.map(|title| paint.faint(title)).to_vec();
+    let mut lines = table(std::iter::once(titles).chain(engines.iter().map(row)), "lrrrrrrr");
+    let compared = engines.iter().map(|engine| engine.bytes_compared).sum();
+    lines.push(format!("{} compared with the shadow", count(compared, "byte", "bytes")));
+    for engine in engines.iter().filter(|engine| engine.devices_lost > 0) {
+        let lost = count(engine.devices_lost, "device", "devices");
+        lines.push(format!("{lost} lost on {}", fit(&engine.engine, 48)));
+    }
+    lines
 }
 
-/// What `check_strict` said against each engine, and what a host still has to check.
+/// What `check_strict` said against each engine, and how much of what CheckRanges leaves open it closes.
 fn strict(engines: &[EngineRow], paint: Paint) -> Vec<String> {
     let replayed: Vec<&EngineRow> = engines.iter().filter(|engine| engine.replays > 0).collect();
     if replayed.is_empty() {
@@ -392,7 +301,7 @@ fn strict(engines: &[EngineRow], paint: Paint) -> Vec<String> {
     let row = |engine: &&EngineRow| {
         let row = &engine.strict;
         vec![
-            fit(&engine.engine, 28),
+            fit(&engine.engine, 24),
             thousands(row.sound),
             thousands(row.device_only),
             paint.unwanted(row.missed),
@@ -404,11 +313,14 @@ fn strict(engines: &[EngineRow], paint: Paint) -> Vec<String> {
     };
     let titles = titles.map(|title| paint.faint(title)).to_vec();
     let mut lines = table(std::iter::once(titles).chain(replayed.iter().map(row)), "lrrrrrrr");
-    lines.extend(meaning(&STRICT_MEANING, paint));
-    let open = open_rules(engines);
-    if !open.is_empty() {
-        lines.push(String::new());
-        lines.extend(still_to_check(&open, paint));
+    let mut all = Open::default();
+    open_rules(engines).iter().for_each(|(_, open)| all.add(*open));
+    if all.left_open > 0 {
+        let left = count(all.left_open, "refusal", "refusals");
+        let [closed, device_only] = [all.closed, all.device_only].map(thousands);
+        lines.push(format!(
+            "of {left} that CheckRanges leaves open it closes {closed}, and {device_only} only a device says"
+        ));
     }
     lines
 }
@@ -524,85 +436,24 @@ fn what_was_recorded(row: &RecordingRow) -> Vec<String> {
     table(rows, "ll")
 }
 
-/// What the words of a table mean.
-fn meaning(words: &[(&str, &str)], paint: Paint) -> Vec<String> {
-    let rows = words
-        .iter()
-        .map(|(name, meaning)| vec![paint.faint(name), paint.faint(meaning)]);
-    table(rows, "ll")
-}
-
-fn still_to_check(rules: &[(String, Open)], paint: Paint) -> Vec<String> {
-    let titles = [
-        "what a host still has to check",
-        "left by CheckRanges",
-        "closed",
-        "device only",
-    ];
-    // A rule that is longer than its column goes on in the next row.
-    let rows = |name: &str, open: Open| {
-        let counts = [open.left_open, open.closed, open.device_only].map(thousands);
-        let mut rows: Vec<Vec<String>> = broken("", &plain(name), 2, 54)
-            .into_iter()
-            .map(|line| vec![line])
-            .collect();
-        rows[0].extend(counts);
-        rows
-    };
-    let sum = |rules: &[(String, Open)]| {
-        rules.iter().fold(Open::default(), |mut sum, (_, open)| {
-            sum.add(*open);
-            sum
-        })
-    };
-    let (shown, rest) = rules.split_at(rules.len().min(RULES));
-    let mut all = vec![titles.map(|title| paint.faint(title)).to_vec()];
-    all.extend(shown.iter().flat_map(|(name, open)| rows(name, *open)));
-    if !rest.is_empty() {
-        let more = count(rest.len() as u64, "more rule", "more rules");
-        all.extend(rows(&more, sum(rest)));
-    }
-    all.extend(rows("all of it", sum(rules)));
-    table(all, "lrrr")
-}
-
+/// How much is reached of all tables together, and which are not reached whole.
 fn coverage(grids: &[Grid], paint: Paint) -> Vec<String> {
     if grids.is_empty() {
         return vec![paint.tone(Tone::Caution, "not counted")];
     }
-    let rows = grids.iter().map(|grid| {
-        let (reached, possible) = (grid.reached() as u64, grid.possible() as u64);
-        let of = format!("{} of {}", thousands(reached), thousands(possible));
-        vec![fit(&grid.name, 40), of, percent(reached, possible)]
+    let counts = |grid: &Grid| (grid.reached() as u64, grid.possible() as u64);
+    let (reached, possible) = grids.iter().map(counts).fold((0, 0), |(all, of), (reached, possible)| {
+        (all + reached, of + possible)
     });
-    let mut lines = Vec::new();
-    for (line, grid) in table(rows, "lrr").into_iter().zip(grids) {
-        lines.push(line);
-        lines.extend(missed(grid));
+    let all = format!("{} of {} reached, {}", thousands(reached), thousands(possible), percent(reached, possible));
+    let partly = grids.iter().map(|grid| (&grid.name, counts(grid)));
+    let partly = partly.filter(|(_, (reached, possible))| reached < possible);
+    let partly = partly.map(|(name, (reached, possible))| format!("{} {}", plain(name), percent(reached, possible)));
+    let partly: Vec<String> = partly.collect();
+    match partly.is_empty() {
+        true => vec![all],
+        false => wrapped(&format!("{all};"), &format!("not whole: {}", partly.join(", ")), 2),
     }
-    lines
-}
-
-fn missed(grid: &Grid) -> Vec<String> {
-    let missed = grid.missed();
-    if missed.is_empty() {
-        return Vec::new();
-    }
-    let mut names: Vec<String> = missed
-        .iter()
-        .take(NAMES)
-        .map(|(row, column)| {
-            if grid.columns.len() > 1 {
-                format!("{row} {column}")
-            } else {
-                (*row).to_owned()
-            }
-        })
-        .collect();
-    if missed.len() > NAMES {
-        names.push(format!("and {} more", thousands((missed.len() - NAMES) as u64)));
-    }
-    wrapped("  not reached:", &plain(&names.join(", ")), 4)
 }
 
 fn not_run(parts: &[NotRun], paint: Paint) -> Vec<String> {
@@ -645,23 +496,6 @@ fn finding(row: &FindingRow, paint: Paint) -> Vec<String> {
     }
     lines.push(format!("  rerun  {}", plain(&row.repro)));
     lines
-}
-
-/// Names with their counts, the largest first, shortened.
-fn tally(title: &str, counts: &[(&str, u64)]) -> Vec<String> {
-    if counts.is_empty() {
-        return Vec::new();
-    }
-    let mut names: Vec<String> = counts
-        .iter()
-        .take(NAMES)
-        .map(|(name, count)| format!("{} {}", plain(name), thousands(*count)))
-        .collect();
-    if counts.len() > NAMES {
-        let rest = counts[NAMES..].iter().map(|(_, count)| count).sum();
-        names.push(format!("{} more kinds {}", counts.len() - NAMES, thousands(rest)));
-    }
-    wrapped(&format!("{title}:"), &names.join(", "), 2)
 }
 
 /// Untrusted text in at most so many columns.
