@@ -612,7 +612,11 @@ fn a_malformed_request_is_one_line_and_status_2() {
 /// `corpus check` with further options, in the repository.
 fn corpus_check(args: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(LOCKSTEP);
-    let output = command.args(["corpus", "check"]).args(args).current_dir(root()).output();
+    let output = command
+        .args(["corpus", "check"])
+        .args(args)
+        .current_dir(root())
+        .output();
     let Output { status, stdout, stderr } = output.expect("it runs");
     let [stdout, stderr] = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     (status.code(), stdout, stderr)
@@ -643,7 +647,11 @@ fn the_filed_cases_hold_a_reader_beside_the_crates_and_a_subject_in_their_place(
             1,
             "header: expected nothing, is `bad-version`",
         ),
-        (&[stream, "corpus/layouts", "--subject", &native], 0, " passed, 0 failed\n"),
+        (
+            &[stream, "corpus/layouts", "--subject", &native],
+            0,
+            " passed, 0 failed\n",
+        ),
     ] {
         let (code, stdout, stderr) = corpus_check(args);
         assert_eq!((code, stderr.as_str()), (Some(status), ""), "{args:?}: {stdout}");
@@ -660,7 +668,10 @@ fn the_filed_cases_hold_a_reader_beside_the_crates_and_a_subject_in_their_place(
     assert!(stdout.ends_with("1 passed, 0 failed\n"), "{stdout}");
     let (code, _, stderr) = corpus_check(&[bind, "--subject", &native]);
     assert_eq!(code, Some(2), "an empty comparison is not a green one");
-    assert!(stderr.ends_with("lockstep: the subject answers none of these cases\n"), "{stderr}");
+    assert!(
+        stderr.ends_with("lockstep: the subject answers none of these cases\n"),
+        "{stderr}"
+    );
     let (code, _, stderr) = corpus_check(&[stream, "--subject", "exec:./no-such-port"]);
     assert_eq!((code, stderr.lines().count()), (Some(2), 1), "{stderr}");
 }
@@ -671,10 +682,16 @@ fn the_readers_of_the_file_are_asked_about_one_case_too() {
     let folder = folder();
     std::fs::create_dir(folder.path().join("reference")).expect("made");
     std::fs::write(folder.path().join("reference/wire.md"), "").expect("written");
-    std::fs::write(folder.path().join("lockstep.toml"), "[run]\nreader = [\"exec:false\"]\n").expect("written");
+    std::fs::write(
+        folder.path().join("lockstep.toml"),
+        "[run]\nreader = [\"exec:false\"]\n",
+    )
+    .expect("written");
     let repro = |args: &[&str]| {
         let mut command = Command::new(LOCKSTEP);
-        command.args(["repro", "--generated", "streams:1:0", "--json"]).args(args);
+        command
+            .args(["repro", "--generated", "streams:1:0", "--json"])
+            .args(args);
         command.current_dir(folder.path()).env_remove("CARGO_MANIFEST_DIR");
         let output = command.output().expect("it runs");
         let shown: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");

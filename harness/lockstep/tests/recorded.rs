@@ -412,8 +412,22 @@ fn sigterm_ends_with_what_was_found_and_the_report() {
 
     let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("lockstep"))
         .current_dir(folder.path())
-        .args(["run", "--recorded", "particles.recording", "--recorded", "refused.recording"])
-        .args(["--quiet", "--out", "out", "--gpu", "wgpu:noop", "--reader", "exec:python3 slow.py"])
+        .args([
+            "run",
+            "--recorded",
+            "particles.recording",
+            "--recorded",
+            "refused.recording",
+        ])
+        .args([
+            "--quiet",
+            "--out",
+            "out",
+            "--gpu",
+            "wgpu:noop",
+            "--reader",
+            "exec:python3 slow.py",
+        ])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -436,7 +450,11 @@ fn sigterm_ends_with_what_was_found_and_the_report() {
     let output = child.wait_with_output().expect("it ends");
     let results = results();
     let refused = results.lanes[0].cases - kept.lanes[0].cases;
-    assert!(results.interrupted && (1..2000).contains(&refused), "{:?}", results.lanes);
+    assert!(
+        results.interrupted && (1..2000).contains(&refused),
+        "{:?}",
+        results.lanes
+    );
     let [found] = &results.findings[..] else {
         panic!("{:#?}", results.findings)
     };
@@ -447,7 +465,11 @@ fn sigterm_ends_with_what_was_found_and_the_report() {
             refused
         )
     );
-    assert!(said(&output).contains("interrupted before its end"), "{}", said(&output));
+    assert!(
+        said(&output).contains("interrupted before its end"),
+        "{}",
+        said(&output)
+    );
     assert!(folder.path().join(&found.file).exists() && folder.path().join("out/report.html").exists());
     assert!(!said(&output).contains("--resume"), "{}", said(&output));
 }

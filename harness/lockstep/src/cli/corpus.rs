@@ -196,7 +196,10 @@ fn check(paths: &[PathBuf], (quiet, json): (bool, bool), given: &Given, out: &mu
     let passed = files.len() + recordings.len() - failed - left_out;
     if let Some((_, frames)) = subject.filter(|_| left_out > 0) {
         let left_out = count(left_out as u64, "case of another kind is", "cases of other kinds are");
-        say::line(format_args!("lockstep: the subject answers {}; {left_out} left out", frames.join(", ")));
+        say::line(format_args!(
+            "lockstep: the subject answers {}; {left_out} left out",
+            frames.join(", ")
+        ));
         anyhow::ensure!(passed + failed > 0, "the subject answers none of these cases");
     }
     match json {

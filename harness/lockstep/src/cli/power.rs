@@ -246,11 +246,7 @@ fn status(power: &Power) -> u8 {
 }
 
 /// The faults that the arguments ask for, and the stale names of a whole list, of which a shard measures a part.
-fn wanted(
-    args: &Args,
-    root: &Path,
-    reasons: &BTreeMap<String, String>,
-) -> anyhow::Result<(Vec<Fault>, Vec<String>)> {
+fn wanted(args: &Args, root: &Path, reasons: &BTreeMap<String, String>) -> anyhow::Result<(Vec<Fault>, Vec<String>)> {
     let mut all = Vec::new();
     if args.only != Some(Set::Mutants) {
         all.extend(faults::patches(root)?);
@@ -268,7 +264,11 @@ fn wanted(
         anyhow::bail!("there is no fault `{name}`; `cargo lockstep power --list` lists them");
     }
     let has_mutants = args.names.is_empty() && args.only != Some(Set::Faults);
-    let stale = if has_mutants { stale_names(&all, reasons) } else { Vec::new() };
+    let stale = if has_mutants {
+        stale_names(&all, reasons)
+    } else {
+        Vec::new()
+    };
     all.retain(|fault| args.names.is_empty() || args.names.contains(&fault.name));
     let (part, of) = args.shard;
     let of_shard = (0u64..).zip(all).filter(|(at, _)| at % of.max(1) == part);

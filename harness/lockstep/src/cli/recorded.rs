@@ -12,8 +12,8 @@ use crate::readers::StreamReader;
 use crate::recording::Recording;
 use crate::recording::replay::{self, Found};
 use crate::report::figures::{count as count_of, plain};
-use crate::report::write_json;
 use crate::report::results::{Comparison, Coverage, FindingRow, Lane, Msl, RESULTS_FORMAT, Results, Shards};
+use crate::report::write_json;
 use crate::say;
 
 /// The recordings in these folders.

@@ -442,10 +442,16 @@ fn coverage(grids: &[Grid], paint: Paint) -> Vec<String> {
         return vec![paint.tone(Tone::Caution, "not counted")];
     }
     let counts = |grid: &Grid| (grid.reached() as u64, grid.possible() as u64);
-    let (reached, possible) = grids.iter().map(counts).fold((0, 0), |(all, of), (reached, possible)| {
-        (all + reached, of + possible)
-    });
-    let all = format!("{} of {} reached, {}", thousands(reached), thousands(possible), percent(reached, possible));
+    let (reached, possible) = grids
+        .iter()
+        .map(counts)
+        .fold((0, 0), |(all, of), (reached, possible)| (all + reached, of + possible));
+    let all = format!(
+        "{} of {} reached, {}",
+        thousands(reached),
+        thousands(possible),
+        percent(reached, possible)
+    );
     let partly = grids.iter().map(|grid| (&grid.name, counts(grid)));
     let partly = partly.filter(|(_, (reached, possible))| reached < possible);
     let partly = partly.map(|(name, (reached, possible))| format!("{} {}", plain(name), percent(reached, possible)));
