@@ -244,7 +244,7 @@ fn add(file: CaseFile, from: &Path, given: &Given, out: &mut dyn Write) -> anyho
 ///
 /// Somebody whom the file's finding names is not there, so that what the others agree on says nothing about it.
 fn smaller(file: &CaseFile, from: &Path, given: &Given) -> anyhow::Result<Option<CaseFile>> {
-    let mut jury = given.jury(&setup::look(), &given.outside()?, &file.case, None);
+    let mut jury = asked::jury(&setup::look(), &given.introduce()?, &file.case, None);
     let own = file.signature.as_deref();
     if let Some((signature, who)) = own.and_then(|own| Some((own, jury.lacks(own)?))) {
         anyhow::bail!("{}: not filed: {}", from.display(), asked::not_asked(signature, who));
