@@ -3,7 +3,8 @@
 use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
 
 use super::figures::{
-    Tone, asked, by_count, by_name, cases, count, open_rules, percent, plain, rate, span, thousands, verdict,
+    Tone, asked, asked_strictly, by_count, by_name, cases, count, open_rules, percent, plain, rate, span, thousands,
+    verdict,
 };
 use super::results::{
     Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Open, RecordedRow, RecordingRow, Results,
@@ -40,6 +41,8 @@ const GPU_MEANING: [(&str, &str); 6] = [
         "refused; the GPU refused an earlier command, so nothing is shown",
     ),
 ];
+
+const STRICT_NOT_ASKED: &str = "not asked: the subject has none";
 
 /// The meaning of the strict check's columns.
 const STRICT_MEANING: [(&str, &str); 8] = [
@@ -378,6 +381,9 @@ fn strict(engines: &[EngineRow], paint: Paint) -> Vec<String> {
     let replayed: Vec<&EngineRow> = engines.iter().filter(|engine| engine.replays > 0).collect();
     if replayed.is_empty() {
         return Vec::new();
+    }
+    if !asked_strictly(engines) {
+        return vec![STRICT_NOT_ASKED.to_owned()];
     }
     let titles = [
         "",
