@@ -149,9 +149,11 @@ fn engines() -> Vec<String> {
     vec![gpu.id.clone(), "wgpu:noop".into()]
 }
 
-#[test]
-fn the_gpu_finds_it_alone() {
+/// Whether it is in the place of the crates or not.
+#[rstest]
+fn the_gpu_finds_it_alone(#[values(false, true)] outside: bool) {
     let mut cast = wrong_reader();
+    cast.outside = outside;
     cast.engines = engines();
     cast.engines.truncate(1);
     let gpu = cast.engines[0].clone();
