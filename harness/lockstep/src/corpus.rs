@@ -28,7 +28,7 @@ use crate::readers::answer::{DescriptorAnswer, Refused, StreamAnswer};
 use crate::readers::ask;
 use crate::readers::layouts::{LayoutAnswer, LayoutReader, Refusal, StageSlots, Words};
 use crate::readers::native::{self, Native};
-use crate::readers::outside::Outside;
+use crate::readers::outside::{Introduced, Outside};
 use crate::readers::replay_js;
 use crate::readers::slot_model::SlotModel;
 use crate::readers::slot_upstream::{self, SlotUpstream};
@@ -131,14 +131,14 @@ impl Judge {
         judge
     }
 
-    /// With further readers of streams, and a program in the place of `wire` and `mslmap` that answers these frames.
-    pub fn with(mut self, readers: &[Outside], subject: Option<&(Outside, Vec<String>)>) -> Judge {
-        if let Some((subject, frames)) = subject {
+    /// With further readers of streams, and maybe a program in the place of `wire` and `mslmap`.
+    pub fn with(mut self, outside: &Introduced) -> Judge {
+        if let Some(subject) = &outside.subject {
             self.readers[0] = subject.reader();
             self.layout_subject = Box::new(subject.process());
-            self.frames = Some(frames.clone());
+            self.frames = Some(outside.answers.clone());
         }
-        self.readers.extend(readers.iter().map(Outside::reader));
+        self.readers.extend(outside.readers.iter().map(Outside::reader));
         self
     }
 

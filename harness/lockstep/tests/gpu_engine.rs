@@ -223,16 +223,26 @@ fn words(bytes: &[u8]) -> Vec<u32> {
         .collect()
 }
 
+/// To replay a whole stream without reads.
+fn request<'a>(objects: &'a [Object], words: &'a [u32], data: &'a [u8]) -> Request<'a> {
+    Request {
+        objects,
+        words,
+        data,
+        stop_after: None,
+        reads: &[],
+        window: 0,
+    }
+}
+
 fn replay(id: &str, commands: &[Vec<u32>], stop_after: Option<usize>, reads: &[Read]) -> Outcome {
     let (objects, words, data) = (objects(), commands.concat(), data());
     let mut engine = engine(id);
     engine.replay(&Request {
-        objects: &objects,
-        words: &words,
-        data: &data,
         stop_after,
         reads,
         window: 32,
+        ..request(&objects, &words, &data)
     })
 }
 
@@ -360,14 +370,7 @@ fn stored_counts_over_the_limit_do_nothing(#[case] counts: [u32; 3], #[case] fir
         submit(),
     ]
     .concat();
-    let request = Request {
-        objects: &objects,
-        words: &words,
-        data: &data,
-        stop_after: None,
-        reads: &[],
-        window: 0,
-    };
+    let request = request(&objects, &words, &data);
     let outcome = engine("wgpu:vulkan").replay(&request);
     assert_eq!(outcome.trouble, None);
     assert_eq!(held(&outcome, COUNTED)[0], first);
@@ -431,14 +434,7 @@ fn draws_indirectly() {
         submit(),
     ]
     .concat();
-    let request = Request {
-        objects: &objects,
-        words: &words,
-        data: &data,
-        stop_after: None,
-        reads: &[],
-        window: 0,
-    };
+    let request = request(&objects, &words, &data);
     let outcome = engine("wgpu:vulkan").replay(&request);
     assert_eq!(outcome.trouble, None);
     assert_eq!(held(&outcome, TARGET), [9; 16]);
@@ -653,14 +649,7 @@ fn a_bad_table_makes_no_call(#[case] bad: Object, #[values("wgpu:vulkan", "wgpu:
     let mut objects = objects();
     objects.push(bad);
     let words = submit();
-    let request = Request {
-        objects: &objects,
-        words: &words,
-        data: &[],
-        stop_after: None,
-        reads: &[],
-        window: 0,
-    };
+    let request = request(&objects, &words, &[]);
     let mut engine = engine(id);
     let outcome = engine.replay(&request);
     assert_eq!(
@@ -690,14 +679,7 @@ fn a_lost_device_is_made_anew(#[values("wgpu:vulkan", "wgpu:noop")] id: &str) {
     let mut engine = WgpuEngine::open(id).unwrap_or_else(|error| panic!("{error:#}"));
     let (objects, data) = (objects(), data());
     let words = [write(A, 0, 0, 1), compute(), dispatch(5, 1, 1), end(), submit()].concat();
-    let request = Request {
-        objects: &objects,
-        words: &words,
-        data: &data,
-        stop_after: None,
-        reads: &[],
-        window: 0,
-    };
+    let request = request(&objects, &words, &data);
     let before = engine.replay(&request);
     assert_eq!((before.trouble.as_ref(), before.lost), (None, false));
     engine.lose();
@@ -713,14 +695,7 @@ fn a_process_that_ends_is_started_anew(#[values("dawn:null", "deno")] id: &str) 
     let mut engine = ScriptEngine::open(id).unwrap_or_else(|error| panic!("{error:#}"));
     let (objects, data) = (objects(), data());
     let words = [write(A, 0, 0, 1), submit()].concat();
-    let request = Request {
-        objects: &objects,
-        words: &words,
-        data: &data,
-        stop_after: None,
-        reads: &[],
-        window: 0,
-    };
+    let request = request(&objects, &words, &data);
     let before = engine.replay(&request);
     assert_eq!((before.trouble.as_ref(), before.lost), (None, false));
     let batch = [request; 3];
@@ -744,14 +719,7 @@ fn the_stream_that_ends_a_process_is_named() {
     bad.push(object(50, Kind::ShaderModule, &[], &json!({"code": deep})));
     let good = objects();
     let words = submit();
-    let request = |objects| Request {
-        objects,
-        words: &words,
-        data: &[],
-        stop_after: None,
-        reads: &[],
-        window: 0,
-    };
+    let request = |objects| request(objects, &words, &[]);
     let outcomes = engine("deno").outcomes(&[request(&good), request(&bad), request(&good)]);
     let lost: Vec<bool> = outcomes.iter().map(|outcome| outcome.lost).collect();
     assert_eq!(lost, [false, true, false]);
@@ -768,12 +736,8 @@ fn a_batch_is_its_streams_one_by_one(#[values("wgpu:vulkan", "wgpu:noop", "dawn:
     let good = [write(A, 0, 0, 4), copy(A, 0, B, 4, 8), submit()].concat();
     let bad = [copy(A, 0, B, 0, 4), copy(A, 28, B, 0, 8), submit(), write(A, 0, 0, 1)].concat();
     let request = |objects, words, stop_after| Request {
-        objects,
-        words,
-        data: &data,
         stop_after,
-        reads: &[],
-        window: 0,
+        ..request(objects, words, &data)
     };
     let batch = [
         request(&objects, &good, None),
@@ -822,14 +786,7 @@ fn a_hung_device_is_given_up() {
     let objects = objects();
     let replay = |engine: &mut WgpuEngine, groups: u32| {
         let words = [compute(), dispatch(groups, groups, 4), end(), submit()].concat();
-        engine.replay(&Request {
-            objects: &objects,
-            words: &words,
-            data: &[],
-            stop_after: None,
-            reads: &[],
-            window: 0,
-        })
+        engine.replay(&request(&objects, &words, &[]))
     };
     let outcome = replay(&mut engine, 65535);
     assert_eq!(

@@ -1,6 +1,7 @@
 //! Readers in processes of their own: the example of `reference/examples`, `lockstep serve native`, and readers that fail in every way
 //! there is, each of which becomes one finding while the campaign goes on.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -436,6 +437,51 @@ fn the_example_and_native_over_the_protocol_agree_with_native() {
         let due = if row.aspect == "calls" { 100 } else { 500 };
         assert!(row.compared > due, "{row:?}");
     }
+}
+
+/// One that says the name of a reader here, beside a reader that says the same, and that has no strict check.
+#[test]
+fn a_subject_goes_by_the_name_that_it_says() {
+    let (out, pids) = (folder(), folder());
+    let bad = format!("{} harness/lockstep/tests/readers/bad.py", python());
+    let subject = format!(
+        "exec:{bad} wrong '' '{}' '{LOCKSTEP}' serve native",
+        pids.path().display()
+    );
+    let reader = format!("exec:'{LOCKSTEP}' serve native");
+    let out_path = out.path().display().to_string();
+    let args = [
+        "run", "--cases", "1536", "--seed", "3", "--only", "streams", "--only", "gpu",
+    ];
+    let who = ["--subject", &subject, "--reader", &reader, "--gpu", "wgpu:noop"];
+    let output = lockstep(&[&args[..], &who, &["--out", &out_path]].concat(), b"");
+    let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("not asked: the subject has none"), "{said}");
+    let results = std::fs::read_to_string(out.path().join("results.json")).expect("results.json");
+    let results: Results = serde_json::from_str(&results).expect("results");
+    let comparisons = results.comparisons.iter();
+    let pairs: BTreeSet<_> = comparisons
+        .map(|row| (row.subject.as_str(), row.reference.as_str()))
+        .collect();
+    let due = [("exec:native", "native (2)"), ("exec:native", "replay-js")];
+    assert_eq!(pairs, BTreeSet::from(due));
+    let signature = "ranges: exec:native vs replay-js: not-a-buffer DispatchIndirect vs out-of-range DispatchIndirect";
+    let finding = results.findings.iter().find(|finding| finding.signature == signature);
+    let finding = finding.unwrap_or_else(|| panic!("{said}"));
+    let shown = lockstep(&["repro", &finding.file, "--subject", &subject], b"");
+    let said = text(&shown.stdout);
+    assert!(said.contains(&format!("finding: {signature}\n")), "{said}");
+    assert_eq!(shown.status.code(), Some(1));
+}
+
+#[test]
+fn a_subject_that_says_no_hello_is_bad_use() {
+    let output = lockstep(&["run", "--cases", "512", "--subject", "exec:false"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.starts_with("lockstep: exec:false did not answer: "), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
 }
 
 #[test]

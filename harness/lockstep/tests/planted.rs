@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use lockstep::campaign::{self, Budget, Cast, Plan};
-use lockstep::case::BufferFacts;
+use lockstep::case::{BufferFacts, LayoutCase};
 use lockstep::generators::Lane;
 use lockstep::gpu::wgpu_engine::WgpuEngine;
+use lockstep::oracles::slots::SlotsCompared;
+use lockstep::readers::layouts::{LayoutAnswer, LayoutReader};
 use lockstep::readers::native::{CheckRanges, Native};
 use lockstep::readers::replay_js::replay_js;
 use lockstep::readers::slot_upstream::SlotUpstream;
@@ -147,9 +149,11 @@ fn engines() -> Vec<String> {
     vec![gpu.id.clone(), "wgpu:noop".into()]
 }
 
-#[test]
-fn the_gpu_finds_it_alone() {
+/// Whether it is in the place of the crates or not.
+#[rstest]
+fn the_gpu_finds_it_alone(#[values(false, true)] outside: bool) {
     let mut cast = wrong_reader();
+    cast.outside = outside;
     cast.engines = engines();
     cast.engines.truncate(1);
     let gpu = cast.engines[0].clone();
@@ -173,6 +177,40 @@ fn a_changed_wgpu_hal_is_told_apart() {
     cast.layout_references = vec![Box::new(|| Box::new(SlotUpstream::locked()))];
     let results = campaign_of(512, cast, &[Lane::Layouts]);
     assert_eq!(signatures(&results), [""; 0], "the right one is not");
+}
+
+/// wgpu-hal's functions, but that each MSL version from 2.1 on is a minor version lower.
+struct VersionTooLow(SlotUpstream);
+
+impl LayoutReader for VersionTooLow {
+    fn name(&self) -> &str {
+        "too-low"
+    }
+
+    fn answer(&mut self, case: &LayoutCase) -> LayoutAnswer {
+        let mut answer = self.0.answer(case);
+        let system = &mut answer.system;
+        if let (major @ 2.., minor @ 1..) = system.language_version {
+            system.language_version = (major, minor - 1);
+            system.compile_language_version -= 1;
+        }
+        answer
+    }
+
+    fn compare(&self, case: &LayoutCase, subject: &LayoutAnswer, own: &LayoutAnswer) -> SlotsCompared {
+        self.0.compare(case, subject, own)
+    }
+}
+
+/// Whatever versions the cases have.
+#[test]
+fn one_fault_in_the_versions_is_one_finding() {
+    let mut cast = wrong_reader();
+    cast.layout_references = vec![Box::new(|| Box::new(VersionTooLow(SlotUpstream::locked())))];
+    let results = campaign_of(512, cast, &[Lane::Layouts]);
+    let due = "version: native vs too-low: other LanguageVersion";
+    assert_eq!(signatures(&results), [due]);
+    assert!(results.findings[0].seen > 100, "{:?}", results.findings);
 }
 
 /// What is wrong in a copy of the ranges check.

@@ -366,6 +366,19 @@ fn the_summary_of_an_empty_run() {
     insta::assert_snapshot!(terminal::summary(&empty(), false));
 }
 
+/// A subject in the place of the crates may have none.
+#[test]
+fn a_strict_check_that_was_not_asked_has_no_table() {
+    let mut results = sample();
+    let engines = results.engines.iter_mut();
+    engines.for_each(|engine| engine.strict = StrictRow::default());
+    let (summary, page) = (terminal::summary(&results, false), page_of(&results));
+    let due = "\nStrict check\n  not asked: the subject has none\n\n";
+    assert!(summary.contains(due) && !summary.contains("check_strict"), "{summary}");
+    assert!(page.contains("The strict check was not asked: the subject has none."));
+    assert!(!page.contains("check_strict against each engine"));
+}
+
 #[test]
 fn the_summary_keeps_to_its_width_and_ends_in_the_verdict() {
     let summary = terminal::summary(&sample(), false);

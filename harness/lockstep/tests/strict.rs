@@ -29,6 +29,18 @@ fn object(id: u32, kind: Kind, refs: &[u32], body: impl Into<String>) -> Object 
     }
 }
 
+/// To replay a whole stream.
+fn request<'a>(objects: &'a [Object], words: &'a [u32], data: &'a [u8]) -> Request<'a> {
+    Request {
+        objects,
+        words,
+        data,
+        stop_after: None,
+        reads: &[],
+        window: 0,
+    }
+}
+
 /// A case's words in the replayer's ids, and its data; none where the stream is refused.
 fn remapped(stream: &StreamCase) -> Option<(Vec<u32>, Vec<u8>)> {
     let mut blob = wire::Blob::parse(&stream.blob).ok()?;
@@ -72,14 +84,7 @@ fn both_proofs_hold_over_generated_streams() {
         let (words, data) = remapped(&stream).expect("accepted");
         let cmds = wire::decode(&words, data.len() as u32).expect("well formed");
         let said = Said::of(&cmds, &stream.objects);
-        let request = Request {
-            objects: &stream.objects,
-            words: &words,
-            data: &data,
-            stop_after: None,
-            reads: &[],
-            window: 0,
-        };
+        let request = request(&stream.objects, &words, &data);
         let (judged, outcome) = judge(engine.as_mut(), &said, request);
         assert_eq!(judged.signature(NOOP), None, "replays:21:{index}: {}", judged.detail);
         // Over a table whose bundle is refused the stream is not replayed.
@@ -112,12 +117,8 @@ fn table() -> Vec<Object> {
 
 fn replay(words: &[u32], stop_after: Option<usize>) -> Outcome {
     noop().replay(&Request {
-        objects: &table(),
-        words,
-        data: &[0; 64],
         stop_after,
-        reads: &[],
-        window: 0,
+        ..request(&table(), words, &[0; 64])
     })
 }
 
@@ -189,6 +190,19 @@ fn a_refusal_that_names_another_argument_is_found() {
         let what = "a refusal that names no argument that its rule is about";
         assert_eq!((judged.cell, judged.what.as_str()), (Cell::OverRefusal, what));
     }
+}
+
+/// The write is refused for its usage, in the words of another command's rule.
+#[rstest]
+#[case(1, Rule::CopySourceOffset)]
+#[case(0, Rule::BufferVertex)]
+#[case(0, Rule::VertexReads)]
+#[case(1, Rule::MipLevel)]
+fn a_refusal_over_a_rule_of_another_command_is_found(#[case] argument: usize, #[case] rule: Rule) {
+    let words = [30, 1, 0, 0, 0, 4, 40];
+    let judged = judged_as(&words, Some((0, argument, rule)), None).expect("judged");
+    let what = "a refusal that names no argument that its rule is about";
+    assert_eq!((judged.cell, judged.what.as_str()), (Cell::OverRefusal, what));
 }
 
 /// Of a write an argument that only a copy between textures has.
@@ -282,49 +296,92 @@ fn with_volume(engine: &str, words: &[u32]) -> Judged {
     with_texture(engine, volume, words)
 }
 
-/// The same over another texture 8.
+/// A judged replay on the engine of that id, of a stream without data.
+fn judge_on(engine: &str, said: &Said<'_>, objects: &[Object], words: &[u32]) -> Judged {
+    let mut engine = engine::open(engine).unwrap_or_else(|error| panic!("{error:#}"));
+    judge(engine.as_mut(), said, request(objects, words, &[])).0
+}
+
+/// [`with_volume`] over another texture 8.
 fn with_texture(engine: &str, body: &str, words: &[u32]) -> Judged {
     let mut objects = table();
     objects.push(object(8, Kind::Texture, &[], body));
     let cmds = wire::decode(words, 0).expect("well formed");
     let said = Said::of(&cmds, &objects);
-    let request = Request {
-        objects: &objects,
-        words,
-        data: &[],
-        stop_after: None,
-        reads: &[],
-        window: 0,
-    };
-    let mut engine = engine::open(engine).unwrap_or_else(|error| panic!("{error:#}"));
-    judge(engine.as_mut(), &said, request).0
+    judge_on(engine, &said, &objects, words)
 }
 
-/// The first offset is binding 1's, whose range begins at 512 of 1024 bytes; deno adds it to binding 3's, at 256.
+/// A table with a bind group 10 of two buffers with dynamic offsets, binding 1 from 512 of 1024 bytes on and binding 3 from 256 on,
+/// which its layout and it list in these orders.
+fn with_dynamic_offsets(layout: [u32; 2], group: [u32; 2]) -> Vec<Object> {
+    let due = |binding| {
+        let ty = if binding == 1 { "storage" } else { "uniform" };
+        format!(r#"{{"binding":{binding},"visibility":4,"buffer":{{"type":"{ty}","hasDynamicOffset":true}}}}"#)
+    };
+    let bound = |binding| {
+        let offset = if binding == 1 { 512 } else { 256 };
+        format!(r#"{{"binding":{binding},"offset":{offset},"size":16}}"#)
+    };
+    let entries = |list: [String; 2]| format!(r#"{{"entries":[{}]}}"#, list.join(","));
+    let mut objects = table();
+    objects.push(object(8, Kind::Buffer, &[], r#"{"size":1024,"usage":192}"#));
+    objects.push(object(9, Kind::BindGroupLayout, &[], entries(layout.map(due))));
+    objects.push(object(10, Kind::BindGroup, &[9, 8, 8], entries(group.map(bound))));
+    objects
+}
+
+/// A compute pass that sets its bind group with these offsets.
+fn setting(offsets: [u32; 2]) -> Vec<u32> {
+    [&[22, 2, 0, 10, 2][..], &offsets, &[21, 40]].concat()
+}
+
+/// The first offset is binding 1's; deno adds it to the binding that the bind group lists first.
 #[rstest]
 #[case::taken([0, 512], Cell::Sound)]
 #[case::refused([512, 0], Cell::Right)]
-fn deno_takes_dynamic_offsets_in_the_order_of_the_entries(#[case] offsets: [u32; 2], #[case] right: Cell) {
-    let mut objects = table();
-    objects.push(object(8, Kind::Buffer, &[], r#"{"size":1024,"usage":192}"#));
-    let layout = r#"{"entries":[{"binding":3,"visibility":4,"buffer":{"hasDynamicOffset":true}},{"binding":1,"visibility":4,"buffer":{"type":"storage","hasDynamicOffset":true}}]}"#;
-    objects.push(object(9, Kind::BindGroupLayout, &[], layout));
-    let entries = r#"{"entries":[{"binding":3,"offset":256,"size":16},{"binding":1,"offset":512,"size":16}]}"#;
-    objects.push(object(10, Kind::BindGroup, &[9, 8, 8], entries));
-    let words = [&[22, 2, 0, 10, 2][..], &offsets, &[21, 40]].concat();
+fn deno_takes_dynamic_offsets_in_the_order_of_the_entries(
+    #[case] offsets: [u32; 2],
+    #[case] right: Cell,
+    #[values([1, 3], [3, 1])] layout: [u32; 2],
+) {
+    let words = setting(offsets);
     let cmds = wire::decode(&words, 0).expect("well formed");
-    let said = Said::of(&cmds, &objects);
-    for (engine, due) in [("deno", Cell::Ledger), (NOOP, right), ("dawn:null", right)] {
-        let request = Request {
-            objects: &objects,
-            words: &words,
-            data: &[],
-            stop_after: None,
-            reads: &[],
-            window: 0,
-        };
-        let mut opened = engine::open(engine).unwrap_or_else(|error| panic!("{error:#}"));
-        assert_eq!(judge(opened.as_mut(), &said, request).0.cell, due, "{engine}");
+    for (group, deno) in [([3, 1], Cell::Ledger), ([1, 3], right)] {
+        let objects = with_dynamic_offsets(layout, group);
+        let said = Said::of(&cmds, &objects);
+        for (engine, due) in [("deno", deno), (NOOP, right), ("dawn:null", right)] {
+            let judged = judge_on(engine, &said, &objects, &words);
+            assert_eq!(judged.cell, due, "{engine} over {group:?}");
+        }
+    }
+}
+
+/// Where the bind group lists them in the order of their bindings, nothing is tolerated: what another engine shows of a check
+/// that is wrong either way is judged as if deno had shown it.
+#[rstest]
+#[case::unordered([3, 1], Cell::Ledger, Cell::Ledger)]
+#[case::ordered([1, 3], Cell::Missed, Cell::OverRefusal)]
+fn denos_dynamic_offsets_are_tolerated_out_of_order(
+    #[case] group: [u32; 2],
+    #[case] missing: Cell,
+    #[case] too_many: Cell,
+) {
+    let objects = with_dynamic_offsets([3, 1], group);
+    let refusal = wire::Strict {
+        command: 1,
+        op: wire::Op::SetBindGroup,
+        word: 5,
+        rule: Rule::DynamicOffsetRange,
+    };
+    for (offsets, refusal, due) in [([512, 0], None, missing), ([0, 512], Some(refusal), too_many)] {
+        let words = setting(offsets);
+        let cmds = wire::decode(&words, 0).expect("well formed");
+        let mut said = Said::of(&cmds, &objects);
+        said.refusal = refusal;
+        let outcome = noop().replay(&request(&objects, &words, &[]));
+        // The whole stream is replayed, so that what comes after the refused command shows that nothing refused it.
+        let judged = strict::judge(&said, "deno", &outcome, Some(cmds.len())).expect("judged");
+        assert_eq!(judged.cell, due, "{offsets:?}");
     }
 }
 
@@ -353,16 +410,8 @@ fn wgpus_api_has_no_empty_slice(#[case] command: [u32; 7]) {
     let words = drawing(&command);
     let cmds = wire::decode(&words, 0).expect("well formed");
     let said = Said::of(&cmds, &objects);
-    let request = Request {
-        objects: &objects,
-        words: &words,
-        data: &[],
-        stop_after: None,
-        reads: &[],
-        window: 0,
-    };
     assert_eq!(said.refusal, None);
-    assert_eq!(judge(noop().as_mut(), &said, request).0.cell, Cell::Ledger);
+    assert_eq!(judge_on(NOOP, &said, &objects, &words).cell, Cell::Ledger);
 }
 
 // The facts.
@@ -460,14 +509,7 @@ fn with_bundle(words: &[u32]) -> Vec<Object> {
 
 /// What comes of making the objects of a table.
 fn making(objects: &[Object]) -> Outcome {
-    noop().replay(&Request {
-        objects,
-        words: &[],
-        data: &[],
-        stop_after: None,
-        reads: &[],
-        window: 0,
-    })
+    noop().replay(&request(objects, &[], &[]))
 }
 
 #[rstest]
@@ -588,14 +630,7 @@ fn wgpu_breaks_over_a_bundle_that_draws_indirectly(#[case] offset: u32, #[case] 
     let made = making(&objects);
     let judged = strict::judge(&Said::of(&[], &objects), NOOP, &made, None).expect("judged");
     assert_eq!(judged.cell, Cell::Ledger);
-    let outcome = noop().replay(&Request {
-        objects: &objects,
-        words: &drawing(&[11, 1, 9]),
-        data: &[],
-        stop_after: None,
-        reads: &[],
-        window: 0,
-    });
+    let outcome = noop().replay(&request(&objects, &drawing(&[11, 1, 9]), &[]));
     assert_eq!(outcome.trouble.map(|trouble| trouble.kind), Some(TroubleKind::Engine));
     assert!(outcome.lost);
 }
@@ -610,14 +645,7 @@ fn wgpu_breaks_over_an_index_buffer_from_byte_2_on() {
     let cmds = wire::decode(&words, 0).expect("well formed");
     let said = Said::of(&cmds, &objects);
     assert_eq!(said.refusal, None);
-    let outcome = noop().replay(&Request {
-        objects: &objects,
-        words: &words,
-        data: &[],
-        stop_after: None,
-        reads: &[],
-        window: 0,
-    });
+    let outcome = noop().replay(&request(&objects, &words, &[]));
     assert_eq!(
         outcome.trouble.as_ref().map(|trouble| trouble.kind),
         Some(TroubleKind::Engine)
@@ -644,14 +672,7 @@ fn both_proofs_hold_over_the_corpus() {
         };
         let cmds = wire::decode(&words, data.len() as u32).expect("well formed");
         let said = Said::of(&cmds, &stream.objects);
-        let request = Request {
-            objects: &stream.objects,
-            words: &words,
-            data: &data,
-            stop_after: None,
-            reads: &[],
-            window: 0,
-        };
+        let request = request(&stream.objects, &words, &data);
         let (verdict, _) = judge(engine.as_mut(), &said, request);
         assert_eq!(verdict.signature(NOOP), None, "{}: {}", path.display(), verdict.detail);
         judged += 1;

@@ -5,7 +5,7 @@ use crate::word_enum::word_enum;
 word_enum! {
     /// A command's opcode, its first word (wire.md section 2).
     ///
-    /// The comments give the arguments in the seed's shorthand; [`layout`](crate::layout) gives them as data.
+    /// The comments give the arguments, a word each unless they say otherwise; [`layout`](crate::layout) gives them as data.
     pub enum Op {
         /// pipeline
         SetPipeline = 1, "SetPipeline";

@@ -5,7 +5,7 @@ use super::settings::Settings;
 use crate::case::Case;
 use crate::gpu::engine;
 use crate::minimize::Jury;
-use crate::readers::outside::{Outside, Readers};
+use crate::readers::outside::{Introduced, Outside, Readers};
 use crate::setup::Parts;
 
 /// The readers of the command line, for `repro`, `minimize` and `corpus`.
@@ -15,29 +15,29 @@ pub struct Given {
     readers: Readers,
     /// The subject, as exec:COMMAND, in the place of `wire` and `mslmap`, as `run` takes it
     #[arg(long, value_name = "exec:COMMAND", value_parser = Outside::parse)]
-    pub(super) subject: Option<Outside>,
+    subject: Option<Outside>,
 }
 
 impl Given {
-    /// The further readers, of the command line or else of lockstep.toml, with the names that they say.
-    pub(super) fn outside(&self) -> anyhow::Result<Vec<Outside>> {
+    /// They, with the names that they say; further readers are those of lockstep.toml where the command line has none.
+    pub(super) fn introduce(&self) -> anyhow::Result<Introduced> {
         let kept = Settings::load(None)?.run.reader;
-        self.readers.clone().or(kept).introduce()
+        self.readers.clone().or(kept).introduce(self.subject.as_ref())
     }
+}
 
-    /// All who are here with those that are given; engines where the case is a stream and the finding, if it is known, an engine's.
-    pub(super) fn jury(&self, parts: &Parts, outside: &[Outside], case: &Case, signature: Option<&str>) -> Jury {
-        let mut cast = readers(parts);
-        cast.references.extend(outside.iter().cloned().map(maker));
-        if let Some(subject) = &self.subject {
-            put_in_place(subject, &mut cast);
-        }
-        let of_engines = |signature: &str| signature.starts_with("gpu:") || signature.starts_with("strict:");
-        if matches!(case, Case::Stream(_)) && signature.is_none_or(of_engines) {
-            cast.engines = engine::available().into_iter().map(|engine| engine.id).collect();
-        }
-        Jury::of(&cast)
+/// All who are here with those from outside; engines where the case is a stream and the finding, if it is known, an engine's.
+pub(super) fn jury(parts: &Parts, outside: &Introduced, case: &Case, signature: Option<&str>) -> Jury {
+    let mut cast = readers(parts);
+    cast.references.extend(outside.readers.iter().cloned().map(maker));
+    if let Some(subject) = &outside.subject {
+        put_in_place(subject, &mut cast);
     }
+    let of_engines = |signature: &str| signature.starts_with("gpu:") || signature.starts_with("strict:");
+    if matches!(case, Case::Stream(_)) && signature.is_none_or(of_engines) {
+        cast.engines = engine::available().into_iter().map(|engine| engine.id).collect();
+    }
+    Jury::of(&cast)
 }
 
 /// Why a case that was kept for a finding may well show nothing: it takes a whole recording, or somebody whom the finding names was not asked.

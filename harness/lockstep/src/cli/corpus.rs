@@ -152,12 +152,8 @@ fn named(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 fn check(paths: &[PathBuf], (quiet, json): (bool, bool), given: &Given, out: &mut dyn Write) -> anyhow::Result<u8> {
     let all = [folder()];
     let (files, recordings) = (named(paths)?, recordings(if paths.is_empty() { &all } else { paths })?);
-    let outside = given.outside()?;
-    let subject = given.subject.as_ref();
-    let subject = subject
-        .map(|subject| anyhow::Ok((subject.clone(), subject.answers()?)))
-        .transpose()?;
-    let judge_of_all = || judge().with(&outside, subject.as_ref());
+    let outside = given.introduce()?;
+    let judge_of_all = || judge().with(&outside);
     let (mut failed, mut unreadable, mut left_out) = (0, 0, 0);
     let (mut judge, mut rows) = (None, Vec::new());
     for path in files.iter().chain(&recordings) {
@@ -194,11 +190,11 @@ fn check(paths: &[PathBuf], (quiet, json): (bool, bool), given: &Given, out: &mu
         }
     }
     let passed = files.len() + recordings.len() - failed - left_out;
-    if let Some((_, frames)) = subject.filter(|_| left_out > 0) {
+    if left_out > 0 {
         let left_out = count(left_out as u64, "case of another kind is", "cases of other kinds are");
         say::line(format_args!(
             "lockstep: the subject answers {}; {left_out} left out",
-            frames.join(", ")
+            outside.answers.join(", ")
         ));
         anyhow::ensure!(passed + failed > 0, "the subject answers none of these cases");
     }
@@ -277,7 +273,7 @@ fn add(file: CaseFile, from: &Path, given: &Given, out: &mut dyn Write) -> anyho
 ///
 /// Somebody whom the file's finding names is not there, so that what the others agree on says nothing about it.
 fn smaller(file: &CaseFile, from: &Path, given: &Given) -> anyhow::Result<Option<CaseFile>> {
-    let mut jury = given.jury(&setup::look(), &given.outside()?, &file.case, None);
+    let mut jury = asked::jury(&setup::look(), &given.introduce()?, &file.case, None);
     let own = file.signature.as_deref();
     if let Some((signature, who)) = own.and_then(|own| Some((own, jury.lacks(own)?))) {
         anyhow::bail!("{}: not filed: {}", from.display(), asked::not_asked(signature, who));

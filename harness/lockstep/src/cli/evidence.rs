@@ -6,7 +6,7 @@ use super::repro::{Subject, readers, show_bind, show_layout, show_words, stream_
 use super::tables;
 use crate::case::{Case, StreamCase};
 use crate::findings::read_case;
-use crate::readers::outside::Outside;
+use crate::readers::outside::Introduced;
 use crate::readers::{StreamReader, ask};
 use crate::report::figures::count;
 use crate::report::results::{Answers, Evidence, Results};
@@ -18,11 +18,12 @@ const SHOWN: usize = 20;
 const LINES: usize = 200;
 
 /// Adds to the first findings what their cases show.
-pub fn gather(results: &mut Results, parts: &Parts, subject: Subject<'_>, outside: &[Outside]) {
+pub fn gather(results: &mut Results, parts: &Parts, outside: &Introduced) {
     if results.findings.is_empty() {
         return;
     }
-    let mut readers = readers(subject, parts, outside, &mut String::new());
+    let subject = Subject(outside.subject.as_ref());
+    let mut readers = readers(subject, parts, &outside.readers, &mut String::new());
     for finding in results.findings.iter_mut().take(SHOWN) {
         finding.evidence = evidence(Path::new(&finding.file), subject, &mut readers);
     }

@@ -43,9 +43,9 @@ pub struct Args {
 /// Minimises a case.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     let (file, from) = (read_case(&args.file)?, args.file.display());
-    let outside = args.given.outside()?;
+    let outside = args.given.introduce()?;
     let named = args.signature.clone().or(file.signature.clone());
-    let mut jury = args.given.jury(&setup::look(), &outside, &file.case, named.as_deref());
+    let mut jury = asked::jury(&setup::look(), &outside, &file.case, named.as_deref());
     if let Some(why) = named.as_deref().and_then(|named| asked::why_not_shown(named, &jury)) {
         anyhow::bail!("{from}: {why}");
     }

@@ -127,11 +127,11 @@ pub(super) struct Shown {
 /// Runs the case again and shows it.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let file = load(args)?;
-    let outside = args.given.outside()?;
+    let outside = args.given.introduce()?;
     let parts = setup::look();
     let kept_for = file.signature.as_deref();
     if args.quiet {
-        let mut jury = args.given.jury(&parts, &outside, &file.case, kept_for);
+        let mut jury = asked::jury(&parts, &outside, &file.case, kept_for);
         let still = match kept_for {
             Some(signature) => jury.shows(&file.case, signature),
             None => !jury.all(&file.case).is_empty(),
@@ -144,13 +144,13 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         }
         return Ok(if still { 0 } else { 1 });
     }
-    let subject = Subject(args.given.subject.as_ref());
+    let subject = Subject(outside.subject.as_ref());
     let shown = match &file.case {
-        Case::Stream(case) => show_stream(case, subject, (&parts, &outside), picture_place(args, &parts)?),
+        Case::Stream(case) => show_stream(case, subject, (&parts, &outside.readers), picture_place(args, &parts)?),
         Case::Layout(case) => show_layout(case, subject),
         Case::Bind(case) => show_bind(case),
     };
-    let mut jury = args.given.jury(&parts, &outside, &file.case, None);
+    let mut jury = asked::jury(&parts, &outside, &file.case, None);
     let mut findings = jury.all(&file.case);
     // A shader that is none is its writer's fault, unless the case is kept for that.
     findings.retain(|signature| signature != msl::NO_SHADER || kept_for == Some(msl::NO_SHADER));

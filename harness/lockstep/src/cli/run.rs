@@ -10,7 +10,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
 use super::report::{self, Formats};
-use super::repro::Subject;
 use super::resume::{self, Keeper};
 use super::settings::{self, Settings};
 use super::{color, evidence, recorded, stop_on_signals};
@@ -241,7 +240,7 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
     }
     let quiet = args.quiet;
     let recordings = recorded::open(&args.recorded)?;
-    let outside = args.readers.introduce()?;
+    let outside = args.readers.introduce(args.subject.as_ref())?;
     let parts = setup::bring(&mut |line| {
         if !quiet {
             say::line(line);
@@ -252,22 +251,22 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
     // Before a campaign of hours, not after it.
     tempfile::tempfile_in(&out).with_context(|| format!("{}: cannot write a file there", out.display()))?;
     if !recordings.is_empty() {
-        let cast = recorded_cast(args, &parts, &outside)?;
+        let cast = recorded_cast(args, &parts, &outside.readers)?;
         say_missing(&cast.not_run);
         let stop = stop_on_signals("lockstep: ending; the report follows. Once more ends at once.");
         let replayed = recorded::replay(&recordings, &cast, &out, quiet, &stop);
         let mut results = Results { commit, ..replayed };
         minimise(&mut results, &cast, quiet, &stop);
-        name_readers(&mut results, &outside);
-        evidence::gather(&mut results, &parts, Subject(None), &outside);
+        name_readers(&mut results, &outside.readers);
+        evidence::gather(&mut results, &parts, &outside);
         return Ok(finish(&results, &out, args).1);
     }
     let mut plan = plan(args, &out);
     let mut cast = cast(args, &parts, &plan)?;
-    if let Some(subject) = &args.subject {
-        take_the_place(subject, &mut plan, &mut cast)?;
+    if let Some(subject) = &outside.subject {
+        take_the_place(subject, &outside.answers, &mut plan, &mut cast)?;
     }
-    cast.references.extend(outside.iter().cloned().map(maker));
+    cast.references.extend(outside.readers.iter().cloned().map(maker));
     say_missing(&cast.not_run);
     let stop = stop_on_signals("lockstep: ending; the report follows. Once more ends at once.");
     let mut show = Show::new(quiet);
@@ -294,14 +293,14 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
     // A campaign that found what it was to run for ended by itself.
     results.interrupted = stop.load(Ordering::Relaxed);
     minimise(&mut results, &cast, quiet, &stop);
-    name_readers(&mut results, &outside);
+    name_readers(&mut results, &outside.readers);
     name_subject(&mut results, args);
     match power::read(&out.join(power::NAME)) {
         Ok(power) => results.power = power,
         Err(error) => say::error(format_args!("{error:#}; the report is without it")),
     }
     results.bench = super::bench::last(&parts.root);
-    evidence::gather(&mut results, &parts, Subject(args.subject.as_ref()), &outside);
+    evidence::gather(&mut results, &parts, &outside);
     let (written, status) = finish(&results, &out, args);
     if written && !results.interrupted {
         keeper.remove();
@@ -436,8 +435,7 @@ fn name_readers(results: &mut Results, outside: &[Outside]) {
 }
 
 /// Puts an outside subject in the place of `wire` and `mslmap`, in the lanes that it answers.
-fn take_the_place(subject: &Outside, plan: &mut Plan, cast: &mut Cast) -> anyhow::Result<()> {
-    let answers = subject.answers()?;
+fn take_the_place(subject: &Outside, answers: &[String], plan: &mut Plan, cast: &mut Cast) -> anyhow::Result<()> {
     let can = |what: &str| answers.iter().any(|answer| answer == what);
     plan.lanes.retain(|lane| match lane {
         Lane::Streams | Lane::Raw | Lane::Replays | Lane::Edges => can("streams"),

@@ -17,7 +17,7 @@ use super::Compared;
 use super::Verdict::{self, BothAccept, BothRefuse, Differ};
 use crate::case::{LayoutCase, Stage};
 use crate::ledger::Line;
-use crate::readers::layouts::{LayoutAnswer, Refusal, StageSlots};
+use crate::readers::layouts::{LayoutAnswer, OptionFacts, Refusal, StageSlots, SystemFacts};
 
 /// The signature of a panic of one of the two.
 pub const PANICKED: &str = "slots: a reader panicked";
@@ -110,14 +110,59 @@ fn compare_rest(subject: &LayoutAnswer, reference: &LayoutAnswer, compared: &mut
             differ(a == b, || "in the order of a group's".into()),
         );
     }
-    let (a, b) = (subject.system, reference.system);
-    count(compared, VERSION, differ(a == b, || format!("{a:?} vs {b:?}")));
+    count(compared, VERSION, compare_systems(subject.system, reference.system));
     if let (Some(a), Some(b)) = (subject.options, reference.options) {
-        count(compared, OPTIONS, differ(a == b, || format!("{a:?} vs {b:?}")));
+        count(compared, OPTIONS, compare_options(a, b));
     }
     if let (Some(a), Some(b)) = (&subject.shader, &reference.shader) {
         count(compared, OPTIONS, differ(a == b, || "for an entry point".into()));
     }
+}
+
+/// By name, for the values are a case's own.
+fn compare_systems(a: SystemFacts, b: SystemFacts) -> Verdict {
+    let SystemFacts {
+        language_version,
+        compile_language_version,
+        preserve_invariance,
+    } = b;
+    first_other([
+        ("LanguageVersion", a.language_version == language_version),
+        (
+            "CompileLanguageVersion",
+            a.compile_language_version == compile_language_version,
+        ),
+        ("PreserveInvariance", a.preserve_invariance == preserve_invariance),
+    ])
+}
+
+fn compare_options(a: OptionFacts, b: OptionFacts) -> Verdict {
+    let OptionFacts {
+        bounds_checks,
+        fake_missing_bindings,
+        zero_initialize_workgroup_memory: zeros,
+        force_loop_bounding,
+        entry_points,
+    } = b;
+    first_other([
+        ("bounds checks", a.bounds_checks == bounds_checks),
+        (
+            "fake_missing_bindings",
+            a.fake_missing_bindings == fake_missing_bindings,
+        ),
+        (
+            "zero-initialised workgroup memory",
+            a.zero_initialize_workgroup_memory == zeros,
+        ),
+        ("loop bounds", a.force_loop_bounding == force_loop_bounding),
+        ("map", a.entry_points == entry_points),
+    ])
+}
+
+/// The first property that is not the same, by its name.
+fn first_other<const N: usize>(properties: [(&str, bool); N]) -> Verdict {
+    let other = properties.into_iter().find(|(_, same)| !same);
+    other.map_or(BothAccept, |(name, _)| Differ(format!("other {name}")))
 }
 
 fn differ(same: bool, how: impl FnOnce() -> String) -> Verdict {

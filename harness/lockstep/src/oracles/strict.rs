@@ -24,7 +24,7 @@ mod rest;
 
 use std::rc::Rc;
 
-use wire::{Cmd, Dimension, ObjectTable, Op, Rule, Strict};
+use wire::{Cmd, Dimension, Kind, ObjectTable, Op, Rule, Strict};
 
 use crate::case::Object;
 use crate::gpu::engine::{Engine, Request};
@@ -110,54 +110,58 @@ fn is_sound(refusal: Strict, cmd: &Cmd<'_>) -> bool {
     cmd.op == refusal.op && argument.is_some_and(is_due)
 }
 
-/// The last column of the tables of wire.md section 8: whether the rule is about the argument `at`, counted from 0.
+/// The tables of wire.md section 8: whether a command of the opcode is refused over the rule, by its argument `at`, counted
+/// from 0.
 fn may_name(rule: Rule, op: Op, at: usize) -> bool {
-    // Where it names its object; of a copy the source and the destination.
-    let (src, dst) = match op {
-        Op::SetBindGroup | Op::SetVertexBuffer => (1, 1),
-        Op::CopyBufferToBuffer => (0, 3),
-        Op::CopyTextureToTexture => (0, 6),
-        _ => (0, 0),
-    };
-    let (mip, origin, aspect): (&[usize], &[usize], &[usize]) = match op {
-        Op::CopyTextureToTexture => (&[1, 7], &[2, 3, 4, 8, 9, 10], &[5, 11]),
-        _ => (&[1], &[2, 3, 4], &[5]),
-    };
-    let due: &[usize] = match rule {
-        Rule::WrongKind => &[src, dst],
-        Rule::BufferCopySrc | Rule::TextureCopySrc | Rule::OneSample => &[src],
-        Rule::BufferVertex | Rule::BufferIndex | Rule::BufferIndirect | Rule::BufferMapRead => &[src],
-        Rule::BufferCopyDst | Rule::TextureCopyDst => &[dst],
-        Rule::SameBuffer | Rule::Formats | Rule::SampleCounts | Rule::SameSubresource => &[dst],
-        Rule::UniformOffset | Rule::StorageOffset | Rule::DynamicOffsetRange => return at >= 3,
-        Rule::VertexReads | Rule::IndexReads | Rule::BindGroupIndex | Rule::VertexBufferSlot => &[0],
-        Rule::InstanceReads
-        | Rule::WriteOffset
-        | Rule::WriteRange
-        | Rule::MapRange
-        | Rule::CopySourceOffset
-        | Rule::CopySourceRange
-        | Rule::IndirectOffset
-        | Rule::DrawIndirectRange
-        | Rule::DrawIndexedIndirectRange
-        | Rule::DispatchIndirectRange => &[1],
-        Rule::VertexBufferRange
-        | Rule::VertexBufferOffset
-        | Rule::IndexBufferRange
-        | Rule::IndexBufferOffset
-        | Rule::DynamicOffsetCount => &[2],
-        Rule::Workgroups => &[0, 1, 2],
-        Rule::CopyDestinationOffset | Rule::CopyDestinationRange => &[4],
-        Rule::CopySize => &[6],
-        Rule::AllAspects | Rule::OneAspect | Rule::WritableAspect => aspect,
-        Rule::MipLevel => mip,
-        Rule::OriginBlock | Rule::CopyExtent => origin,
-        Rule::ExtentBlock | Rule::WholeSubresource => &[12, 13, 14],
-        Rule::DataBytes => &[7],
-        Rule::BytesPerRowGiven | Rule::BytesPerRow => &[10],
-        Rule::RowsPerImageGiven | Rule::RowsPerImage => &[11],
-        // What was decoded has the arguments of its opcode.
-        Rule::Malformed => &[],
+    use Op::*;
+    use Rule::*;
+    let due: &[usize] = match (op, rule) {
+        (SetBindGroup, UniformOffset | StorageOffset | DynamicOffsetRange) => return at >= 3,
+        (SetBindGroup, BindGroupIndex) => &[0],
+        (SetBindGroup, WrongKind) => &[1],
+        (SetBindGroup, DynamicOffsetCount) => &[2],
+        (SetVertexBuffer, VertexBufferSlot) => &[0],
+        (SetVertexBuffer, WrongKind | BufferVertex) => &[1],
+        (SetVertexBuffer, VertexBufferOffset | VertexBufferRange) => &[2],
+        (SetIndexBuffer, BufferIndex) => &[0],
+        (SetIndexBuffer, IndexBufferOffset | IndexBufferRange) => &[2],
+        (Draw, VertexReads) | (DrawIndexed, IndexReads) => &[0],
+        (Draw | DrawIndexed, InstanceReads) => &[1],
+        (DrawIndirect | DrawIndexedIndirect | DispatchIndirect, BufferIndirect) => &[0],
+        (DrawIndirect | DrawIndexedIndirect | DispatchIndirect, IndirectOffset)
+        | (DrawIndirect, DrawIndirectRange)
+        | (DrawIndexedIndirect, DrawIndexedIndirectRange)
+        | (DispatchIndirect, DispatchIndirectRange) => &[1],
+        (Dispatch, Workgroups) => &[0, 1, 2],
+        (WriteBuffer, BufferCopyDst) | (ReadBuffer, BufferMapRead) => &[0],
+        (WriteBuffer, WriteOffset | WriteRange) | (ReadBuffer, MapRange) => &[1],
+        (CopyBufferToBuffer, WrongKind) => &[0, 3],
+        (CopyBufferToBuffer, BufferCopySrc) => &[0],
+        (CopyBufferToBuffer, CopySourceOffset | CopySourceRange) => &[1],
+        (CopyBufferToBuffer, SameBuffer | BufferCopyDst) => &[3],
+        (CopyBufferToBuffer, CopyDestinationOffset | CopyDestinationRange) => &[4],
+        (CopyBufferToBuffer, CopySize) => &[6],
+        (CopyTextureToTexture, WrongKind) => &[0, 6],
+        (CopyTextureToTexture, TextureCopySrc) => &[0],
+        (CopyTextureToTexture, MipLevel) => &[1, 7],
+        (CopyTextureToTexture, OriginBlock | CopyExtent) => &[2, 3, 4, 8, 9, 10],
+        (CopyTextureToTexture, AllAspects) => &[5, 11],
+        (CopyTextureToTexture, TextureCopyDst | Formats | SampleCounts | SameSubresource) => &[6],
+        (WriteTexture, TextureCopyDst | OneSample) => &[0],
+        (WriteTexture, MipLevel) => &[1],
+        (WriteTexture, OriginBlock | CopyExtent) => &[2, 3, 4],
+        (WriteTexture, OneAspect | WritableAspect) => &[5],
+        (WriteTexture, DataBytes) => &[7],
+        (WriteTexture, BytesPerRowGiven | BytesPerRow) => &[10],
+        (WriteTexture, RowsPerImageGiven | RowsPerImage) => &[11],
+        (CopyTextureToTexture | WriteTexture, ExtentBlock | WholeSubresource) => &[12, 13, 14],
+        (
+            SetPipeline | SetIndexBuffer | DrawIndirect | DrawIndexedIndirect | DispatchIndirect | WriteBuffer
+            | WriteTexture | ReadBuffer,
+            WrongKind,
+        ) => &[0],
+        // Also Malformed: what was decoded has the arguments of its opcode.
+        _ => &[],
     };
     due.contains(&at)
 }
@@ -377,12 +381,12 @@ pub struct Line {
     /// It is about commands of bundles alone.
     bundles: bool,
     /// The commands that it is about.
-    when: fn(&Cmd<'_>, &Facts) -> bool,
+    when: fn(&Cmd<'_>, &Said<'_>) -> bool,
     /// Why, in few words, with the versions that were seen.
     pub why: &'static str,
 }
 
-const DENO_OFFSETS: &str = "deno 2.9.6 takes dynamic offsets in the order of the layout's entries; WebGPU, wgpu 30 and Dawn in that of the bindings";
+const DENO_OFFSETS: &str = "deno 2.9.6 takes dynamic offsets in the order of the bind group's entries; WebGPU, wgpu 30 and Dawn in that of the bindings";
 
 /// The lines: the second table of `reference/ENGINES.md`, which says where their examples are. Each says which versions
 /// it was seen with.
@@ -419,14 +423,14 @@ pub static LEDGER: [Line; 8] = [
         engine: "deno",
         rules: &[Rule::DynamicOffsetRange],
         bundles: false,
-        when: has_dynamic_offsets,
+        when: has_unordered_offsets,
         why: DENO_OFFSETS,
     },
     Line {
         engine: "deno",
         rules: &[],
         bundles: false,
-        when: has_dynamic_offsets,
+        when: has_unordered_offsets,
         why: DENO_OFFSETS,
     },
     Line {
@@ -451,11 +455,11 @@ pub static LEDGER: [Line; 8] = [
 
 /// A copy within one mip level of a 3d texture from another slice on, overlapping or not; or of no slice within a 1d
 /// one.
-fn is_between_slices(cmd: &Cmd<'_>, facts: &Facts) -> bool {
+fn is_between_slices(cmd: &Cmd<'_>, said: &Said<'_>) -> bool {
     let &[src, src_mip, _, _, src_z, _, dst, dst_mip, _, _, dst_z, _, _, _, depth] = cmd.args else {
         return false;
     };
-    let counted = match facts.texture(src).map(|texture| texture.dimension) {
+    let counted = match said.facts.texture(src).map(|texture| texture.dimension) {
         Some(Dimension::D3) => 1,
         Some(Dimension::D1) => depth,
         _ => return false,
@@ -464,23 +468,29 @@ fn is_between_slices(cmd: &Cmd<'_>, facts: &Facts) -> bool {
 }
 
 /// A vertex or index buffer that is set from its end on.
-fn is_empty_section(cmd: &Cmd<'_>, facts: &Facts) -> bool {
+fn is_empty_section(cmd: &Cmd<'_>, said: &Said<'_>) -> bool {
     let (buffer, offset) = match cmd.op {
         Op::SetVertexBuffer => (cmd.args[1], cmd.u64_at(2)),
         Op::SetIndexBuffer => (cmd.args[0], cmd.u64_at(2)),
         _ => return false,
     };
-    facts.buffer(buffer).is_some_and(|buffer| buffer.size == offset)
+    let buffer = said.facts.buffer(buffer);
+    buffer.is_some_and(|buffer| buffer.size == offset)
 }
 
-/// Two dynamic offsets or more. The arguments are index, bindGroup, the number of offsets, the offsets.
-fn has_dynamic_offsets(cmd: &Cmd<'_>, _: &Facts) -> bool {
-    cmd.op == Op::SetBindGroup && cmd.args[2] > 1
+/// A bind group that does not list its buffers with a dynamic offset in the order of their bindings.
+fn has_unordered_offsets(cmd: &Cmd<'_>, said: &Said<'_>) -> bool {
+    let row = |id, kind| said.objects.iter().rfind(|row| row.id == id && row.kind == kind);
+    let rows = || {
+        let group = row(cmd.args[1], Kind::BindGroup)?;
+        Some((group, row(*group.refs.first()?, Kind::BindGroupLayout)?))
+    };
+    cmd.op == Op::SetBindGroup && rows().is_some_and(|(group, layout)| !rest::lists_in_order(group, layout))
 }
 
-fn is_write_of_depth_or_stencil(cmd: &Cmd<'_>, facts: &Facts) -> bool {
+fn is_write_of_depth_or_stencil(cmd: &Cmd<'_>, said: &Said<'_>) -> bool {
     let format = match cmd.op {
-        Op::WriteTexture => facts.texture(cmd.args[0]).map(|texture| texture.format.name()),
+        Op::WriteTexture => said.facts.texture(cmd.args[0]).map(|texture| texture.format.name()),
         _ => None,
     };
     format.is_some_and(|name| name.contains("depth") || name.contains("stencil"))
@@ -493,10 +503,7 @@ fn ledger(said: &Said<'_>, engine: &str, cmd: &Cmd<'_>, rule: Option<Rule>, in_b
         None => line.rules.is_empty(),
     };
     let about = |line: &&Line| {
-        engine.starts_with(line.engine)
-            && of_rule(line)
-            && (in_bundle || !line.bundles)
-            && (line.when)(cmd, &said.facts)
+        engine.starts_with(line.engine) && of_rule(line) && (in_bundle || !line.bundles) && (line.when)(cmd, said)
     };
     LEDGER.iter().find(about)
 }

@@ -1,4 +1,4 @@
-//! Readers that the command line names, as `exec:COMMAND`.
+//! Readers and a subject that the command line names, as `exec:COMMAND`.
 
 use std::process::{Command, Stdio};
 
@@ -6,10 +6,13 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use super::process::{DEADLINE, Process};
-use super::{StreamReader, native, replay_js};
+use super::protocol::Hello;
+use super::{ReaderFailed, StreamReader, native, replay_js, slot_model, slot_upstream};
 
-/// The names that an outside reader cannot have.
-const OURS: [&str; 2] = [native::NAME, replay_js::NAME];
+/// The names that nobody from outside can have.
+const OURS: [&str; 4] = [native::NAME, replay_js::NAME, slot_model::NAME, slot_upstream::NAME];
+const READER: &str = "--reader";
+const SUBJECT: &str = "--subject";
 
 /// `lockstep run`, `repro` and `minimize` take these.
 #[derive(clap::Args, Clone, Debug, Default, Serialize, Deserialize)]
@@ -21,7 +24,18 @@ pub struct Readers {
     list: Vec<Outside>,
 }
 
-/// One of them.
+/// Who takes part from outside, each by a name that no other has.
+#[derive(Default)]
+pub struct Introduced {
+    /// In the place of `wire` and `mslmap`.
+    pub subject: Option<Outside>,
+    /// The frame types that the subject answers.
+    pub answers: Vec<String>,
+    /// The further readers.
+    pub readers: Vec<Outside>,
+}
+
+/// A reader, or a subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Outside {
@@ -56,22 +70,27 @@ impl Readers {
         }
     }
 
-    /// Starts each once, to learn its name. One that cannot be started is an error; one that starts and fails is a finding of the
-    /// campaign's, so that it is none here.
-    pub fn introduce(&self) -> anyhow::Result<Vec<Outside>> {
-        let mut known: Vec<Outside> = Vec::new();
-        for outside in &self.list {
-            let said = outside.introduce()?;
-            let taken = |name: &String| OURS.contains(&name.as_str()) || known.iter().any(|other| other.name == *name);
-            let numbered = (2..).map(|number| format!("{said} ({number})"));
-            let names = [said.clone(), format!("exec:{said}")].into_iter().chain(numbered);
-            let name = names.into_iter().find(|name| !taken(name)).unwrap_or(said);
-            known.push(Outside {
-                name,
-                ..outside.clone()
-            });
+    /// Starts these and a subject once, to learn their names.
+    ///
+    /// # Errors
+    ///
+    /// One cannot be started, or the subject says no hello. A reader that starts and fails is a finding of the campaign's, so that it is
+    /// none here.
+    pub fn introduce(&self, subject: Option<&Outside>) -> anyhow::Result<Introduced> {
+        let mut names = OURS.map(str::to_owned).to_vec();
+        let mut introduced = Introduced::default();
+        if let Some(subject) = subject {
+            let hello = subject.hello(SUBJECT)??;
+            introduced.answers = hello.answers;
+            introduced.subject = Some(subject.called(hello.name, &mut names));
         }
-        Ok(known)
+        for reader in &self.list {
+            let name = reader
+                .hello(READER)?
+                .map_or_else(|_| reader.name.clone(), |hello| hello.name);
+            introduced.readers.push(reader.called(name, &mut names));
+        }
+        Ok(introduced)
     }
 }
 
@@ -109,38 +128,37 @@ impl Outside {
 
     /// The option that brings it as a further reader, as a shell takes it.
     pub fn option(&self) -> String {
-        self.named("--reader")
+        self.named(READER)
     }
 
     /// The option that brings it as the subject.
     pub fn subject_option(&self) -> String {
-        self.named("--subject")
+        self.named(SUBJECT)
     }
 
     fn named(&self, option: &str) -> String {
         format!("{option} '{}'", self.given.replace('\'', r"'\''"))
     }
 
-    /// The frame types that it answers, as its hello says.
+    /// What it says of itself; or why it says nothing.
     ///
     /// # Errors
     ///
-    /// It cannot be started, or says no hello.
-    pub fn answers(&self) -> anyhow::Result<Vec<String>> {
+    /// It cannot be started.
+    fn hello(&self, option: &str) -> anyhow::Result<Result<Hello, ReaderFailed>> {
         let mut process = self.process();
-        let start = || format!("{}: cannot start `{}`", self.subject_option(), self.words[0]);
+        let start = || format!("{}: cannot start `{}`", self.named(option), self.words[0]);
         process.open().with_context(start)?;
-        let hello = process.hello().map_err(|failed| anyhow::anyhow!("{failed}"))?;
-        Ok(hello.answers)
+        Ok(process.hello())
     }
 
-    /// The name that it says; its own where it fails to say one.
-    fn introduce(&self) -> anyhow::Result<String> {
-        let mut process = self.process();
-        process
-            .open()
-            .with_context(|| format!("{}: cannot start `{}`", self.option(), self.words[0]))?;
-        Ok(process.hello().map_or_else(|_| self.name.clone(), |hello| hello.name))
+    /// The same by the name that it says, or where that is taken by one that is made of it.
+    fn called(&self, said: String, taken: &mut Vec<String>) -> Outside {
+        let numbered = (2..).map(|number| format!("{said} ({number})"));
+        let mut names = [said.clone(), format!("exec:{said}")].into_iter().chain(numbered);
+        let name = names.find(|name| !taken.contains(name)).unwrap_or(said);
+        taken.push(name.clone());
+        Outside { name, ..self.clone() }
     }
 }
 
@@ -201,6 +219,14 @@ mod tests {
         }
         assert_eq!(split("a 'b"), Err("a ' quote that nothing closes".into()));
         assert_eq!(split("a \"b'"), Err("a \" quote that nothing closes".into()));
+    }
+
+    #[test]
+    fn each_has_a_name_of_its_own() {
+        let outside = Outside::parse("exec:a").expect("a command");
+        let mut taken = vec!["native".to_owned()];
+        let names = ["port", "native", "port", "port"].map(|said| outside.called(said.into(), &mut taken).name);
+        assert_eq!(names, ["port", "exec:native", "exec:port", "port (2)"]);
     }
 
     #[test]

@@ -12,12 +12,15 @@ use super::layouts::{
 use crate::case::{LayoutCase, Shader, Stage};
 use crate::oracles::msl::runtime_array_bindings;
 
+/// Its name in reports.
+pub const NAME: &str = "slot-model";
+
 /// `reference/slot-model`.
 pub struct SlotModel;
 
 impl LayoutReader for SlotModel {
     fn name(&self) -> &str {
-        "slot-model"
+        NAME
     }
 
     fn answer(&mut self, case: &LayoutCase) -> LayoutAnswer {

@@ -93,6 +93,11 @@ pub fn open_rules(engines: &[EngineRow]) -> Vec<(String, Open)> {
     rules
 }
 
+/// Whether the strict check was asked: a subject in the place of the crates may have none.
+pub fn asked_strictly(engines: &[EngineRow]) -> bool {
+    engines.iter().any(|engine| engine.strict != StrictRow::default())
+}
+
 /// How a verdict looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {

@@ -2,7 +2,9 @@
 
 use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
 
-use super::figures::{Tone, asked, cases, count, open_rules, percent, plain, rate, span, thousands, verdict};
+use super::figures::{
+    Tone, asked, asked_strictly, cases, count, open_rules, percent, plain, rate, span, thousands, verdict,
+};
 use super::results::{
     Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Open, RecordedRow, RecordingRow, Results,
 };
@@ -15,6 +17,8 @@ const WIDTH: usize = 100;
 const NAMES: usize = 8;
 /// Findings listed; the report on disk has them all.
 const FINDINGS: usize = 20;
+
+const STRICT_NOT_ASKED: &str = "not asked: the subject has none";
 
 /// The summary, ending in a line with the verdict: what a person wants to know at the end of a run; the page has all of it. Coloured when
 /// asked, whatever the terminal is.
@@ -287,6 +291,9 @@ fn strict(engines: &[EngineRow], paint: Paint) -> Vec<String> {
     let replayed: Vec<&EngineRow> = engines.iter().filter(|engine| engine.replays > 0).collect();
     if replayed.is_empty() {
         return Vec::new();
+    }
+    if !asked_strictly(engines) {
+        return vec![STRICT_NOT_ASKED.to_owned()];
     }
     let titles = [
         "",

@@ -87,6 +87,18 @@ fn fits(bundle: &Object, pipeline: &Object) -> Option<bool> {
     )
 }
 
+/// Whether a bind group lists the buffers that have a dynamic offset in its layout in the order of their bindings.
+pub(super) fn lists_in_order(group: &Object, layout: &Object) -> bool {
+    let [group, layout] = [group, layout].map(|row| serde_json::from_str::<Value>(&row.body).unwrap_or_default());
+    let [entries, due] = [&group, &layout].map(|body| body["entries"].as_array().into_iter().flatten());
+    let dynamic: BTreeSet<Option<u64>> = due
+        .filter(|entry| entry["buffer"]["hasDynamicOffset"] == true)
+        .map(|entry| entry["binding"].as_u64())
+        .collect();
+    let bindings = entries.map(|entry| entry["binding"].as_u64());
+    bindings.filter(|binding| dynamic.contains(binding)).is_sorted()
+}
+
 /// What the open pass has set.
 #[derive(Default)]
 struct Pass {
