@@ -74,7 +74,7 @@ impl Jury {
             .chain(subjects)
             .chain([slot_upstream::NAME])
             .collect();
-        oracles::named(signature).into_iter().find(|name| !all.contains(name))
+        oracles::unknown(signature, &all)
     }
 
     /// Every signature that a case has.
@@ -163,7 +163,9 @@ impl Jury {
     ) {
         let mut asked = Vec::new();
         for (at, case, answer) in cases {
-            let Some(of_case) = Asked::new(case, answer) else { continue };
+            let Some(of_case) = Asked::new(case, answer) else {
+                continue;
+            };
             let said = self.said(&of_case, &case.objects, sought, &mut lists[*at]);
             asked.push((*at, of_case, said));
         }
