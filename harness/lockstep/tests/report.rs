@@ -407,6 +407,26 @@ fn a_long_list_of_findings_is_shortened_in_the_terminal_only() {
     assert!(page_of(&results).contains("finding-number-24"));
 }
 
+/// Only then is it the reason: one that was ended before its first round has no case either.
+#[test]
+fn a_shard_that_had_no_round_is_said() {
+    let none = |ran: Vec<u64>, interrupted| {
+        let shards = Shards { of: 4, ran };
+        let results = Results {
+            shards,
+            interrupted,
+            ..empty()
+        };
+        figures::verdict(&results).beside
+    };
+    assert_eq!(
+        none(vec![3], false),
+        ["a campaign this short has no round for this shard"]
+    );
+    assert_eq!(none(vec![3], true), ["interrupted before the budget ended"]);
+    assert_eq!(none(vec![0, 1], false), [""; 0]);
+}
+
 /// Every whole number below a JSON value, but for two that the page shows in another shape.
 fn numbers(value: &Value, key: &str, out: &mut Vec<u64>) {
     match value {
