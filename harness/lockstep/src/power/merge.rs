@@ -34,6 +34,7 @@ pub fn merge(parts: Vec<(String, Power)>) -> anyhow::Result<Power> {
         }
         whole.shards.ran.extend(&part.shards.ran);
         whole.interrupted |= part.interrupted;
+        whole.selected |= part.selected;
         whole.rows.extend(part.rows.iter().cloned());
         whole.stale.extend(part.stale.iter().cloned());
         taken.push(part);
