@@ -1,4 +1,5 @@
-//! Every target as a program, over its seeds, so that one that rots fails CI. Built without coverage libFuzzer mutates nothing:
+//! Every target as a program, over its seeds and its own mutations, so that one that rots fails CI. Built without coverage libFuzzer keeps
+//! no seed, and mutates and crosses over a line feed alone, of which the mutator of a case makes a fresh one:
 //! `harness/lockstep/tests/fuzz_seeds.rs` mutates the seeds, and `docs/fuzzing.md` says how to fuzz.
 
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use rstest::rstest;
 #[case(env!("CARGO_BIN_EXE_bind"))]
 #[case(env!("CARGO_BIN_EXE_gpu_noop"))]
 #[case(env!("CARGO_BIN_EXE_inspect"))]
-fn a_target_runs_over_its_seeds(#[case] program: &str) {
+fn a_target_runs_over_its_seeds_and_its_mutations(#[case] program: &str) {
     let name = Path::new(program)
         .file_stem()
         .and_then(|stem| stem.to_str())
@@ -28,13 +29,22 @@ fn a_target_runs_over_its_seeds(#[case] program: &str) {
     let seeds: Vec<PathBuf> = entries.map(|entry| entry.expect("a seed").path()).collect();
     assert!(!seeds.is_empty(), "{name} has seeds");
     let dictionary = folder.join("dictionaries").join(name).with_extension("dict");
-    let output = Command::new(program)
-        .arg(format!("-dict={}", dictionary.display()))
-        .arg(format!("-artifact_prefix={}/{name}-", env!("CARGO_TARGET_TMPDIR")))
-        .args(&seeds)
-        .output()
-        .expect("the program starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{name}: {}\n{said}", output.status);
+    let run = |command: &mut Command| {
+        let artifacts = format!("-artifact_prefix={}/{name}-", env!("CARGO_TARGET_TMPDIR"));
+        let output = command.arg(artifacts).output().expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{name}: {}\n{said}", output.status);
+        said
+    };
+    let dictionary = format!("-dict={}", dictionary.display());
+    let said = run(Command::new(program).arg(dictionary).args(&seeds));
     assert_eq!(said.matches("Executed ").count(), seeds.len(), "{name}\n{said}");
+    let said = run(Command::new(program).args(["-seed=1", "-runs=500"]));
+    assert!(said.contains("\nDone 500 runs "), "{name}\n{said}");
+    let has_mutator = !["decode", "descriptor"].contains(&name);
+    assert_eq!(
+        said.contains("found LLVMFuzzerCustomMutator"),
+        has_mutator,
+        "{name}\n{said}"
+    );
 }

@@ -124,7 +124,7 @@ impl Findings {
         self.rows.len()
     }
 
-    /// No round goes on: what was seen in one that a panic cut short counts too.
+    /// No round goes on: what was seen in one that was cut short counts too.
     pub fn end(&mut self) {
         let rounds: Vec<u64> = self.unfinished.keys().copied().collect();
         rounds.into_iter().for_each(|round| self.finish(round));

@@ -251,6 +251,8 @@ fn a_finding_about_a_reader_that_was_not_asked_is_not_called_gone() {
             "it takes the whole recording: `cargo lockstep run --recorded FOLDER` shows it again\n",
         ),
         ("header: native vs replay-js: bad-length vs accept", 0, ""),
+        ("slots: a reader panicked", 0, ""),
+        ("bind: a player panicked", 0, ""),
     ];
     for (signature, status, due) in rows {
         let path = folder.path().join("case.json");
@@ -303,18 +305,49 @@ fn the_finding_of_a_reader_that_is_not_there_is_not_filed() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("case.json");
     let stream = r#"{"stream":{"objects":[],"id_map":[],"blob":"","max_workgroups":0,"window":0}}"#;
-    let signature = "header: native vs mine: bad-length vs accept";
-    let file = format!(r#"{{"format":1,"signature":"{signature}","case":{stream}}}"#);
-    std::fs::write(&path, file).expect("written");
-    let mut add = lockstep();
-    let output = add.args(["corpus", "add", "--shows", "it"]).arg(&path).output();
-    let output = output.expect("it runs");
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(
-        said.contains("case.json: not filed: ") && said.contains("`mine` that is named there was not asked"),
-        "{said}"
-    );
+    for (signature, due) in [
+        (
+            "header: native vs mine: bad-length vs accept",
+            "`mine` that is named there was not asked",
+        ),
+        (
+            "recorded: reader native refuses what a program did: header bad-length",
+            "it takes the whole recording",
+        ),
+    ] {
+        let file = format!(r#"{{"format":1,"signature":"{signature}","case":{stream}}}"#);
+        std::fs::write(&path, file).expect("written");
+        let mut add = lockstep();
+        let output = add.args(["corpus", "add", "--shows", "it"]).arg(&path).output();
+        let output = output.expect("it runs");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("case.json: not filed: ") && said.contains(due), "{said}");
+    }
+}
+
+/// With `--quiet` as without it: a shader that naga refuses is its writer's fault, unless the case is kept for that.
+#[test]
+fn a_shader_that_is_none_is_no_finding() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("case.json");
+    let shader =
+        r#"{"layout":{"groups":[],"system":{"platform":"macos","major":14,"minor":0},"shader":{"wgsl":"fn"}}}"#;
+    let kept = r#""signature":"msl: naga refuses the WGSL","#;
+    // Loud 1 is a finding; quiet 0 is that it shows.
+    for (kept, loud, quiet) in [("", 0, 1), (kept, 1, 0)] {
+        std::fs::write(&path, format!(r#"{{"format":1,{kept}"case":{shader}}}"#)).expect("written");
+        let status = |args: &[&str]| {
+            let output = lockstep().arg("repro").arg(&path).args(args).output().expect("it runs");
+            (output.status.code(), text(&output.stderr))
+        };
+        let (said, said_quietly) = (status(&[]), status(&["--quiet"]));
+        assert_eq!(
+            (said.0, said_quietly.0),
+            (Some(loud), Some(quiet)),
+            "{kept}: {said:?}, {said_quietly:?}"
+        );
+    }
 }
 
 /// A repository folder in which nothing was brought, and no way to bring it.

@@ -8,9 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use lockstep::campaign::{self, Budget, Cast, Checkpoint, Plan};
+use lockstep::campaign::{self, Budget, Cast, Checkpoint, Plan, Rounds};
+use lockstep::case::LayoutCase;
 use lockstep::generators::Lane;
+use lockstep::readers::layouts::{LayoutAnswer, LayoutReader};
 use lockstep::readers::native::Native;
+use lockstep::readers::slot_model::SlotModel;
 use lockstep::readers::{Batch, BatchAnswers, ReaderFailed, StreamReader};
 use lockstep::report::results::Results;
 
@@ -376,9 +379,18 @@ fn plan(folder: &Path, budget: Budget) -> Plan {
 /// A campaign that ends with its `rounds`-th round and those that the other workers are at; its checkpoint as a file keeps it.
 fn part(rounds: u64, from: Option<Checkpoint>, plan: &Plan) -> Checkpoint {
     let end = End::after(rounds);
-    let checkpoint = campaign::run_from(from, plan, &cast(&end), &end.stop, &mut |_| {}, &mut |_| {});
+    let (_, checkpoint) = ended(from, plan, &cast(&end), &end.stop);
     let json = serde_json::to_string(&checkpoint).expect("JSON");
     serde_json::from_str(&json).expect("a checkpoint")
+}
+
+/// A campaign's results, and the last checkpoint that is kept.
+fn ended(from: Option<Checkpoint>, plan: &Plan, cast: &Cast, stop: &AtomicBool) -> (Results, Checkpoint) {
+    let mut kept = None;
+    let results = campaign::run_from(from, plan, cast, stop, &mut |_| {}, &mut |checkpoint| {
+        kept = Some(checkpoint.clone());
+    });
+    (results, kept.expect("the last one at least"))
 }
 
 const NEVER: u64 = u64::MAX;
@@ -402,6 +414,109 @@ fn a_campaign_in_three_parts_comes_to_what_one_comes_to() {
     let whole = part(NEVER, None, &plan).results;
     assert!(!whole.findings.is_empty() && whole.repeated_findings > 1000 && !third.interrupted);
     assert_eq!(without_the_clock(third), without_the_clock(whole));
+}
+
+/// A subject that takes so long over each layout and each batch of streams, and whose sizes slots are one too high. The campaign is ended
+/// as soon as it is asked.
+struct Slow {
+    native: Native,
+    end: Arc<End>,
+    takes: Duration,
+}
+
+impl Slow {
+    fn wait(&self) {
+        self.end.stop.store(true, Ordering::Relaxed);
+        std::thread::sleep(self.takes);
+    }
+}
+
+impl StreamReader for Slow {
+    fn name(&self) -> &str {
+        "slow"
+    }
+
+    fn ask(&mut self, batch: &Batch) -> Result<(), ReaderFailed> {
+        self.native.ask(batch)
+    }
+
+    fn hear(&mut self) -> Result<BatchAnswers, ReaderFailed> {
+        self.wait();
+        self.native.hear()
+    }
+}
+
+impl LayoutReader for Slow {
+    fn name(&self) -> &str {
+        "slow"
+    }
+
+    fn answer(&mut self, case: &LayoutCase) -> LayoutAnswer {
+        self.wait();
+        let mut answer = LayoutReader::answer(&mut self.native, case);
+        for stage in answer.stages.iter_mut().flatten() {
+            stage.sizes_slot = stage.sizes_slot.map(|slot| slot + 1);
+        }
+        answer
+    }
+}
+
+/// A campaign of one round with a subject as slow as that, in a process as far as the campaign knows.
+fn slow(takes: Duration, lane: Lane, from: Option<Checkpoint>, folder: &Path) -> (Results, Checkpoint) {
+    let end = End::after(NEVER);
+    let subject = {
+        let end = end.clone();
+        move || Slow {
+            native: Native::default(),
+            end: end.clone(),
+            takes,
+        }
+    };
+    let layout_subject = subject.clone();
+    let cast = Cast {
+        outside: true,
+        subject: Box::new(move || Box::new(subject())),
+        layout_subject: Box::new(move || Box::new(layout_subject())),
+        layout_references: vec![Box::new(|| Box::new(SlotModel))],
+        ..cast(&end)
+    };
+    let plan = Plan {
+        workers: 1,
+        lanes: vec![lane],
+        shard: (0, 1),
+        ..plan(folder, Budget::Cases(512))
+    };
+    ended(from, &plan, &cast, &end.stop)
+}
+
+/// Its 512 layouts would take 10 s; a campaign that is over waits for two.
+#[test]
+fn a_round_that_is_cut_short_is_in_the_report_and_is_run_again_whole() {
+    let folder = folder();
+    let at_once = Duration::ZERO;
+    let (ended, kept) = slow(Duration::from_millis(20), Lane::Layouts, None, folder.path());
+    let cases = ended.lanes[0].cases;
+    assert!((1..512).contains(&cases), "{cases}");
+    assert_eq!((ended.findings.len(), ended.interrupted), (1, true));
+    assert_eq!(
+        (ended.comparisons[0].aspect.as_str(), ended.comparisons[0].compared),
+        ("slots", 5 * cases)
+    );
+    assert_eq!((kept.results.lanes[0].cases, kept.results.findings.len()), (0, 0));
+    assert_eq!(kept.rounds, Rounds::none((0, 1)));
+    let (went_on, _) = slow(at_once, Lane::Layouts, Some(kept), folder.path());
+    let (whole, _) = slow(at_once, Lane::Layouts, None, folder.path());
+    assert_eq!(whole.lanes[0].cases, 512);
+    assert_eq!(without_the_clock(went_on), without_the_clock(whole));
+}
+
+/// As a round of streams always is.
+#[test]
+fn a_whole_round_that_outlasts_the_end_is_finished() {
+    let folder = folder();
+    let (ended, kept) = slow(Duration::from_secs(3), Lane::Streams, None, folder.path());
+    assert_eq!((ended.lanes[0].cases, kept.results.lanes[0].cases), (512, 512));
+    assert_eq!(kept.rounds.next(), 1);
 }
 
 /// Two hours are the two hours of both parts.

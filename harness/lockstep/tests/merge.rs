@@ -626,6 +626,7 @@ fn power(i: u64) -> Power {
         seconds_each: Some(10.0),
         cases_each: None,
         interrupted: i == 1,
+        selected: false,
         rows: vec![row("wrap", Set::Faults), row("mutant", Set::Mutants)],
         stale: vec![format!("stale-{i}"), "no such mutant".into()],
     }

@@ -503,6 +503,48 @@ fn repro_takes_a_reader_too() {
     assert_eq!(status, Some(0), "{said}");
 }
 
+/// The example, which has no strict check, takes 8 bytes for the 12 that a DispatchIndirect reads. Where nothing was brought no reference
+/// parts first, so that it is the GPU that shows it: to the campaign, and to whoever asks again.
+#[test]
+fn a_finding_of_the_gpu_about_a_subject_without_a_strict_check_is_shown_again() {
+    let folder = folder();
+    let example = std::fs::read_to_string(root().join("reference/examples/reader.py")).expect("the example");
+    let faulty = example.replace("24: ([1], lambda c: 12)", "24: ([1], lambda c: 8)");
+    assert_ne!(faulty, example, "the fault is planted");
+    std::fs::write(folder.path().join("faulty.py"), faulty).expect("written");
+    std::fs::create_dir(folder.path().join("reference")).expect("made");
+    std::fs::write(folder.path().join("reference/wire.md"), "").expect("written");
+    let subject = format!("exec:{} faulty.py", python());
+    let status = |args: &str| {
+        let mut command = Command::new(LOCKSTEP);
+        command.args(args.split(' ')).args(["--subject", &subject]);
+        command.current_dir(folder.path()).env_remove("CARGO_MANIFEST_DIR");
+        let output = command.env("LOCKSTEP_OFFLINE", "1").output().expect("its output");
+        let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+        (output.status.code(), said)
+    };
+    let (found, said) =
+        status("run --only gpu --gpu wgpu:noop --cases 40000 --seed 1 --until-finding --quiet --out out");
+    assert_eq!(found, Some(1), "{said}");
+    let results = std::fs::read_to_string(folder.path().join("out/results.json")).expect("results.json");
+    let results: Results = serde_json::from_str(&results).expect("results");
+    let finding = &results.findings[0];
+    let due = format!("gpu: {subject} on wgpu:noop: accepted DispatchIndirect and the GPU refuses its range");
+    assert_eq!(finding.signature, due);
+    assert!(finding.summary.contains("minimised to "), "{}", finding.summary);
+    let (shown, said) = status(&format!("repro {}", finding.file));
+    assert!(
+        shown == Some(1) && said.contains(&format!("\nfinding: {due}\n")),
+        "{said}"
+    );
+    assert_eq!(
+        status(&format!("repro --quiet {}", finding.file)),
+        (Some(0), String::new())
+    );
+    let (minimised, said) = status(&format!("minimize {}", finding.file));
+    assert_eq!(minimised, Some(0), "{said}");
+}
+
 /// A MiB on standard error, of which the last 64 KiB are shown, once.
 #[test]
 fn of_a_reader_that_fails_the_end_of_its_standard_error_is_shown() {

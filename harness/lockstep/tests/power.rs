@@ -79,10 +79,9 @@ fn a_handful_is_found_and_nothing_where_there_is_no_fault() {
     }
 }
 
-/// `power NAME --resume`, with the row of an earlier run.
-fn resumed(row: &Row) -> Power {
-    let folder = tempfile::tempdir().expect("a folder");
-    let before = Power {
+/// A `power.json` of these rows.
+fn measured(rows: &[&Row]) -> Power {
+    Power {
         format: POWER_FORMAT,
         version: "0.1.0".into(),
         commits: vec!["fedc".into()],
@@ -91,15 +90,21 @@ fn resumed(row: &Row) -> Power {
         seconds_each: None,
         cases_each: Some(65536),
         interrupted: false,
-        rows: vec![row.clone()],
+        selected: false,
+        rows: rows.iter().map(|row| (*row).clone()).collect(),
         stale: Vec::new(),
-    };
+    }
+}
+
+/// `power NAME --resume` in the folder of an earlier run: what it prints, and its `power.json`.
+fn resumed(name: &str, before: &Power) -> (String, Power) {
+    let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("power.json");
-    std::fs::write(&path, serde_json::to_string(&before).expect("JSON")).expect("written");
+    std::fs::write(&path, serde_json::to_string(before).expect("JSON")).expect("written");
     let power = |cases: &str| {
         let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("lockstep"));
         command
-            .args(["power", &row.name, "--resume", "--cases", cases, "--out"])
+            .args(["power", name, "--resume", "--cases", cases, "--out"])
             .arg(folder.path());
         command.output().expect("it runs")
     };
@@ -117,15 +122,14 @@ fn resumed(row: &Row) -> Power {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    power::read(&path).expect("it is read").expect("it is there")
+    let written = power::read(&path).expect("it is read").expect("it is there");
+    (String::from_utf8_lossy(&output.stdout).into_owned(), written)
 }
 
-#[test]
-fn a_result_is_taken_over_while_the_patch_is_the_same() {
-    let root = setup::repository_root().expect("the repository");
-    let fault = fault(&faults::patches(&root).expect("the patches"), "data-sum-in-32-bits");
-    let kept = Row::of(
-        &fault,
+/// A result that is taken over.
+fn kept(fault: &Fault) -> Row {
+    Row::of(
+        fault,
         Outcome::Found(Found {
             signature: "kept".into(),
             lane: "streams".into(),
@@ -133,15 +137,55 @@ fn a_result_is_taken_over_while_the_patch_is_the_same() {
             seconds: 0.5,
             size: None,
         }),
+    )
+}
+
+/// The status is that of what was named, and so is what is printed.
+#[test]
+fn what_a_file_says_of_other_faults_stays() {
+    let root = setup::repository_root().expect("the repository");
+    let fault = fault(&faults::patches(&root).expect("the patches"), "data-sum-in-32-bits");
+    let row = kept(&fault);
+    let other = Row {
+        name: "data-sum-in-32-bits: another".into(),
+        ..row.clone()
+    };
+    let before = Power {
+        interrupted: true,
+        stale: vec![
+            "data-sum-in-32-bits: listed, and found".into(),
+            "gone: listed, and no mutant".into(),
+        ],
+        ..measured(&[&other, &row])
+    };
+    let (said, power) = resumed(&fault.name, &before);
+    assert_eq!(power.rows, [other, row]);
+    assert_eq!(power.stale, ["gone: listed, and no mutant"]);
+    assert!(
+        power.interrupted && !power.selected,
+        "all is there but for what the first left"
     );
-    let power = resumed(&kept);
+    assert!(said.contains("1 of 1 hand-made faults found"), "{said}");
+    assert!(
+        said.ends_with("These are faults that were named, and not all.\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_result_is_taken_over_while_the_patch_is_the_same() {
+    let root = setup::repository_root().expect("the repository");
+    let fault = fault(&faults::patches(&root).expect("the patches"), "data-sum-in-32-bits");
+    let kept = kept(&fault);
+    let (_, power) = resumed(&fault.name, &measured(&[&kept]));
     assert_eq!(power.rows, std::slice::from_ref(&kept));
+    assert!(power.selected, "it is all that the file has");
     assert_eq!(power.commits[0], "fedc", "where it was measured");
     let changed = Row {
         change: "another".into(),
         ..kept
     };
-    let power = resumed(&changed);
+    let (_, power) = resumed(&fault.name, &measured(&[&changed]));
     assert_eq!(power.rows[0].change, fault.change());
     let Outcome::Found(found) = &power.rows[0].outcome else {
         panic!("{:?}", power.rows)

@@ -421,6 +421,26 @@ fn a_long_list_of_findings_is_shortened_in_the_terminal_only() {
     assert!(page_of(&results).contains("finding-number-24"));
 }
 
+/// Only then is it the reason: one that was ended before its first round has no case either.
+#[test]
+fn a_shard_that_had_no_round_is_said() {
+    let none = |ran: Vec<u64>, interrupted| {
+        let shards = Shards { of: 4, ran };
+        let results = Results {
+            shards,
+            interrupted,
+            ..empty()
+        };
+        figures::verdict(&results).beside
+    };
+    assert_eq!(
+        none(vec![3], false),
+        ["a campaign this short has no round for this shard"]
+    );
+    assert_eq!(none(vec![3], true), ["interrupted before the budget ended"]);
+    assert_eq!(none(vec![0, 1], false), [""; 0]);
+}
+
 /// Every whole number below a JSON value, but for two that the page shows in another shape.
 fn numbers(value: &Value, key: &str, out: &mut Vec<u64>) {
     match value {
@@ -677,6 +697,7 @@ fn power() -> Power {
         seconds_each: Some(10.0),
         cases_each: None,
         interrupted: false,
+        selected: false,
         rows: vec![
             planted("wrap", Set::Faults, found(0.25, Some("1 command"))),
             planted("late", Set::Faults, found(2.5, None)),
@@ -745,6 +766,35 @@ fn the_page_says_what_share_of_planted_faults_is_found_and_how_soon() {
 }
 
 #[test]
+fn that_not_all_faults_were_measured_is_said_everywhere() {
+    let part = Power {
+        shards: Shards { of: 4, ran: vec![2] },
+        interrupted: true,
+        selected: true,
+        ..power()
+    };
+    let terminal = table::text(&part, 160);
+    let results = Results {
+        power: Some(part),
+        ..sample()
+    };
+    let (page, markdown) = (page_of(&results), markdown::text(&results));
+    for sentence in [
+        "These are of 4 shards 2 alone.",
+        "These are faults that were named, and not all.",
+        "It was interrupted: not all were measured.",
+    ] {
+        assert!(terminal.lines().any(|line| line == sentence), "{terminal}");
+        assert!(markdown.lines().any(|line| line == sentence), "{markdown}");
+        assert!(
+            page.contains(&format!("<p class=\"none\">{sentence}</p>")),
+            "{sentence}"
+        );
+    }
+    assert!(table::partial(&power()).is_empty());
+}
+
+#[test]
 fn sums_of_planted_faults_count_within_spans() {
     let [faults, mutants] = &Sums::all(&power())[..] else {
         panic!("two sets")
@@ -768,11 +818,22 @@ fn markdown_and_the_terminal_have_the_same_sums_and_the_same_words() {
         "| 2 mutants | 1 | 0 | 0 | 1 | 0 | 0 | 1 |",
         "- `early: missed`",
         "- `gone: broken: no such line`",
+        "- `stale: delete field c: there is no such mutant`",
     ] {
         assert!(text.lines().any(|shown| shown == line), "{line}: {text}");
     }
     assert!(!markdown::text(&sample()).contains("planted"));
-    let text = table::text(&power());
+    let mut power = power();
+    if let Outcome::Found(found) = &mut power.rows[0].outcome {
+        found.signature = "ranges: faulty vs replay-js: ".repeat(10);
+    }
+    let text = table::text(&power, 160);
+    assert!(
+        text.contains("found: ranges: faulty vs replay-js: ") && text.contains('…'),
+        "{text}"
+    );
+    let rows = text.lines().take_while(|line| !line.is_empty());
+    rows.for_each(|row| assert!(console::measure_text_width(row) <= 160, "{row}"));
     for shown in [
         "2 of 4 hand-made faults found: 1 within 1 s, 2 within 3 s, 2 within 10 s; half within 2500 ms, nine in ten within 2500 ms, \
          the last after 2500 ms; 0 listed with a reason, 1 missed, 1 broken\n",

@@ -182,14 +182,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Runs a campaign to the end of its budget, or until `stop` is set. `progress` is called a few times a second.
 pub fn run(plan: &Plan, cast: &Cast, stop: &AtomicBool, progress: &mut dyn FnMut(&Progress)) -> Results {
-    run_from(None, plan, cast, stop, progress, &mut |_| {}).results
+    run_from(None, plan, cast, stop, progress, &mut |_| {})
 }
 
 /// A checkpoint is taken this often, and the first as soon as a round is finished.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(5);
 
 /// The same, from where a campaign of the same plan was ended; a budget of time is the time of both. `keep` gets a checkpoint every few
-/// seconds, and what is returned is the last one. A finding is kept once in both, and counted in every round that is finished.
+/// seconds, and the last one at the end, each of whole rounds: one that is cut short counts in the results alone, and whoever goes on runs
+/// it again. A finding is kept once in both.
 pub fn run_from(
     from: Option<Checkpoint>,
     plan: &Plan,
@@ -197,8 +198,9 @@ pub fn run_from(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
     keep: &mut dyn FnMut(&Checkpoint),
-) -> Checkpoint {
+) -> Results {
     let shared = Shared::new(from, plan, cast, stop);
+    let mut cut_short = Counts::default();
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..plan.workers.max(1))
             .map(|_| scope.spawn(|| worker::work(&shared)))
@@ -214,17 +216,20 @@ pub fn run_from(
             }
         }
         for worker in workers {
-            if worker.join().is_err() {
-                shared.did_not_run(NotRun {
+            match worker.join() {
+                Ok(of_round) => cut_short.merge(of_round),
+                Err(_) => shared.did_not_run(NotRun {
                     what: "a worker".into(),
                     why: "it panicked; its message is above".into(),
                     mend: "report it: this is a fault of lockstep".into(),
-                });
+                }),
             }
         }
     });
+    keep(&shared.checkpoint());
+    lock(&shared.counts).merge(cut_short);
     lock(&shared.findings).end();
-    shared.checkpoint()
+    shared.checkpoint().results
 }
 
 impl<'a> Shared<'a> {

@@ -32,11 +32,14 @@ pub(super) struct Worker<'a> {
     pub(super) bind_subject: Box<dyn BindPlayer>,
     pub(super) engines: Vec<Driven>,
     pub(super) counts: Counts,
+    /// Whether its round is: the campaign has been over for too long.
+    is_cut_short: bool,
     bytes: Vec<u8>,
     pub(super) edges: generators::edges::Cursor,
 }
 
-pub(super) fn work(shared: &Shared<'_>) {
+/// Works until the campaign is over. Gives what the last round came to where it was cut short, and else nothing.
+pub(super) fn work(shared: &Shared<'_>) -> Counts {
     let cast = shared.cast;
     let mut worker = Worker {
         shared,
@@ -48,6 +51,7 @@ pub(super) fn work(shared: &Shared<'_>) {
         bind_subject: (cast.bind_subject)(),
         engines: Driven::all(open_engines(shared)),
         counts: Counts::default(),
+        is_cut_short: false,
         bytes: Vec::new(),
         edges: generators::edges::Cursor::default(),
     };
@@ -79,12 +83,13 @@ pub(super) fn work(shared: &Shared<'_>) {
             },
         );
         worker.count_layouts();
-        // Whoever goes on from the checkpoint runs it again, whole.
-        if shared.stopped() && worker.is_cut_short(Lane::Layouts) {
-            return;
+        let counts = std::mem::take(&mut worker.counts);
+        if worker.is_cut_short {
+            return counts;
         }
-        shared.finish(round, std::mem::take(&mut worker.counts));
+        shared.finish(round, counts);
     }
+    Counts::default()
 }
 
 fn open_engines(shared: &Shared<'_>) -> Vec<Box<dyn engine::Engine>> {
@@ -139,8 +144,15 @@ impl Worker<'_> {
         let since = Instant::now();
         let indices = self.shared.indices(lane, round);
         let mut cases = 0;
+        let is_slow = self.shared.cast.outside && matches!(lane, Lane::Layouts | Lane::Shaders);
         for index in indices {
-            if self.is_cut_short(lane) {
+            // A subject in a process is asked about one layout at a time, and may take seconds over each: it is not asked once it is left
+            // out, nor for long once the campaign is over.
+            if is_slow && self.shared.left_out(self.shared.layout_subject()) {
+                break;
+            }
+            if is_slow && self.shared.is_late() {
+                self.is_cut_short = true;
                 break;
             }
             cases += 1;
@@ -151,12 +163,5 @@ impl Worker<'_> {
             }
         }
         self.counts.time(lane, cases, since);
-    }
-
-    /// A subject in a process is asked about one layout at a time, and may take seconds over each: it is not asked once it is left out, nor
-    /// for long once the campaign is over.
-    fn is_cut_short(&self, lane: Lane) -> bool {
-        let asked = self.shared.cast.outside && matches!(lane, Lane::Layouts | Lane::Shaders);
-        asked && (self.shared.left_out(self.shared.layout_subject()) || self.shared.is_late())
     }
 }

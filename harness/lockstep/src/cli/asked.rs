@@ -51,7 +51,7 @@ pub(super) fn why_not_shown(signature: &str, jury: &Jury) -> Option<String> {
 }
 
 /// The line about somebody whom the finding names and who was not asked.
-pub(super) fn not_asked(signature: &str, who: &str) -> String {
+fn not_asked(signature: &str, who: &str) -> String {
     format!(
         "the case was kept for `{signature}`, and `{who}` that is named there was not asked; a reader is added by --reader 'exec:COMMAND', a \
          subject by --subject, and `cargo lockstep doctor` says which engines are here"

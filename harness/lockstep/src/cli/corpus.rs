@@ -271,12 +271,12 @@ fn add(file: CaseFile, from: &Path, given: &Given, out: &mut dyn Write) -> anyho
 ///
 /// # Errors
 ///
-/// Somebody whom the file's finding names is not there, so that what the others agree on says nothing about it.
+/// Somebody whom the file's finding names is not there, or it takes the whole recording: what the others agree on says nothing about it.
 fn smaller(file: &CaseFile, from: &Path, given: &Given) -> anyhow::Result<Option<CaseFile>> {
     let mut jury = asked::jury(&setup::look(), &given.introduce()?, &file.case, None);
     let own = file.signature.as_deref();
-    if let Some((signature, who)) = own.and_then(|own| Some((own, jury.lacks(own)?))) {
-        anyhow::bail!("{}: not filed: {}", from.display(), asked::not_asked(signature, who));
+    if let Some(why) = own.and_then(|own| asked::why_not_shown(own, &jury)) {
+        anyhow::bail!("{}: not filed: {why}", from.display());
     }
     let shown = jury.all(&file.case);
     let own = file.signature.clone().filter(|signature| shown.contains(signature));

@@ -98,11 +98,11 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         seconds_each: args.cases.is_none().then_some(args.time.as_secs_f64()),
         cases_each: args.cases,
         interrupted: false,
+        selected: !args.names.is_empty(),
         rows: Vec::new(),
         stale,
     };
-    let is_measured = |row: &Row| all.iter().any(|fault| fault.name == row.name);
-    let before = take_over(args, &mut power, &path, is_measured)?;
+    let (before, others) = take_over(args, &mut power, &path, &all)?;
     let before = |fault: &Fault| before.iter().find(|row| is_of(row, fault)).cloned();
     let parts = setup::bring(&mut |line| say::line(line));
     let deno = parts.deno.map_err(|missing| anyhow!("{missing}"))?;
@@ -113,6 +113,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         stop: stop_on_signals("lockstep: ending; what was measured follows. Once more ends at once."),
         reasons: &reasons,
         power,
+        others,
         path,
     };
     let folder = root.join(".lockstep/power");
@@ -140,19 +141,24 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
             .map(|job| job.join().unwrap_or_else(|_| panicked()))
             .collect()
     });
-    let power = measure.write()?;
+    let (measured, whole) = measure.write()?;
     done?;
-    let rows = power.rows.iter().filter(|row| is_measured(row)).cloned().collect();
-    let measured = Power { rows, ..power.clone() };
-    show(args, if args.json { &power } else { &measured })?;
+    show(args, if args.json { &whole } else { &measured })?;
     Ok(status(&measured))
 }
 
 fn show(args: &Args, power: &Power) -> anyhow::Result<()> {
     match args.json {
         true => say::out((serde_json::to_string_pretty(power)? + "\n").as_bytes()),
-        false => say::out(say::printable(&table::text(power)).as_bytes()),
+        false => say::out(say::printable(&table::text(power, width())).as_bytes()),
     }
+}
+
+/// The terminal's columns; of a pipe or a file what a wide one has.
+fn width() -> u16 {
+    console::Term::stdout()
+        .size_checked()
+        .map_or(160, |(_, columns)| columns)
 }
 
 /// `--merge`.
@@ -173,9 +179,9 @@ fn merge(args: &Args) -> anyhow::Result<u8> {
         write(&out.join(power::NAME), &power)?;
     }
     show(args, &power)?;
-    Ok(match table::partial(&power) {
-        None => status(&power),
-        Some(_) => BAD,
+    Ok(match power.lacks_shards() {
+        false => status(&power),
+        true => BAD,
     })
 }
 
@@ -183,40 +189,46 @@ fn write(path: &Path, power: &Power) -> anyhow::Result<()> {
     files::write(path, &(serde_json::to_string_pretty(power)? + "\n"))
 }
 
-/// Of the folder's `power.json`, the rows that `--resume` need not measure again. What it holds of others than those that are asked for
-/// is not lost: it goes into `power`.
+/// Of the folder's `power.json`, the rows that `--resume` need not measure again, and apart from those what it holds of others than `all`,
+/// which are asked for: that is not lost.
 ///
 /// # Errors
 ///
 /// What is to be kept cannot be read, or was measured otherwise: one table would say of both what is so of one.
-fn take_over(
-    args: &Args,
-    power: &mut Power,
-    path: &Path,
-    is_measured: impl Fn(&Row) -> bool,
-) -> anyhow::Result<Vec<Row>> {
+fn take_over(args: &Args, power: &mut Power, path: &Path, all: &[Fault]) -> anyhow::Result<(Vec<Row>, Option<Power>)> {
     let name = path.display();
     let before = power::read(path).map_err(|error| anyhow!("{error:#}; move it away, or give another --out"))?;
-    let Some(before) = before else { return Ok(Vec::new()) };
+    let Some(mut before) = before else {
+        return Ok((Vec::new(), None));
+    };
+    let has = |fault: &Fault| before.rows.iter().any(|row| row.name == fault.name);
+    before.selected |= power.selected && !all.iter().all(has);
+    let is_measured = |name: &str| all.iter().any(|fault| fault.name == name);
     let is_other =
-        |row: &Row| args.only.is_some_and(|only| row.set != only) || !args.names.is_empty() && !is_measured(row);
+        |row: &Row| args.only.is_some_and(|only| row.set != only) || power.selected && !is_measured(&row.name);
     let stands = |row: &Row| args.resume && matches!(row.outcome, Outcome::Found(_) | Outcome::Unviable);
-    let (others, rows): (Vec<Row>, Vec<Row>) = before.rows.into_iter().partition(is_other);
+    let rows = std::mem::take(&mut before.rows);
+    let (others, rows): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(is_other);
     let standing: Vec<Row> = rows.into_iter().filter(stands).collect();
     if others.is_empty() && standing.is_empty() {
-        return Ok(standing);
+        return Ok((standing, None));
     }
     let how = |power: &Power| (power.shards.clone(), power.seed, power.seconds_each, power.cases_each);
     ensure!(
-        (before.shards, before.seed, before.seconds_each, before.cases_each) == how(power),
+        how(&before) == how(power),
         "{name}: it was measured with another --seed, --time, --cases or --shard; give the same, or another --out"
     );
     let here = std::mem::take(&mut power.commits);
-    power.commits = before.commits;
+    power.commits.clone_from(&before.commits);
     power.commits.retain(|commit| !here.contains(commit));
     power.commits.extend(here);
-    power.rows = others;
-    Ok(standing)
+    // Who measures mutants alone says anew which entries are stale.
+    let keeps_stale = power.selected || args.only == Some(Set::Faults);
+    let is_new = |stale: &str| all.iter().any(|fault| stale.starts_with(&format!("{}: ", fault.name)));
+    before.stale.retain(|stale| keeps_stale && !is_new(stale));
+    before.rows = others;
+    let others = (!before.rows.is_empty()).then_some(before);
+    Ok((standing, others))
 }
 
 /// Whether a row is of this very change.
@@ -291,8 +303,10 @@ struct Measure<'a> {
     stop: std::sync::Arc<AtomicBool>,
     path: PathBuf,
     reasons: &'a BTreeMap<String, String>,
-    /// What is written but for the rows; its own are those of faults that are not measured.
+    /// What is measured, but for the rows.
     power: Power,
+    /// What the file has beside that.
+    others: Option<Power>,
 }
 
 impl Measure<'_> {
@@ -320,21 +334,28 @@ impl Measure<'_> {
         }
     }
 
-    /// Writes what there is so far.
-    fn write(&self) -> anyhow::Result<Power> {
-        let rows = lock(&self.rows);
-        let measured: Vec<Row> = rows.iter().flatten().cloned().collect();
-        let found = measured.iter().filter(|row| matches!(row.outcome, Outcome::Found(_)));
+    /// Writes what there is so far. Gives what was measured, and all that the file has.
+    fn write(&self) -> anyhow::Result<(Power, Power)> {
+        let held = lock(&self.rows);
+        let rows: Vec<Row> = held.iter().flatten().cloned().collect();
+        let found = rows.iter().filter(|row| matches!(row.outcome, Outcome::Found(_)));
         let stale = found.filter(|row| self.reasons.contains_key(&row.name));
         let stale = stale.map(|row| format!("{}: {} lists it, and it was found", row.name, faults::UNCHANGED));
-        let power = Power {
+        let measured = Power {
             interrupted: self.stop.load(Ordering::Relaxed),
             stale: self.power.stale.iter().cloned().chain(stale).collect(),
-            rows: self.power.rows.iter().cloned().chain(measured).collect(),
+            rows,
             ..self.power.clone()
         };
-        write(&self.path, &power)?;
-        Ok(power)
+        let mut whole = measured.clone();
+        if let Some(others) = self.others.clone() {
+            whole.interrupted |= others.interrupted;
+            whole.selected = others.selected;
+            whole.stale.extend(others.stale);
+            whole.rows.splice(..0, others.rows);
+        }
+        write(&self.path, &whole)?;
+        Ok((measured, whole))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::readers::StreamReader;
 use crate::recording::Recording;
 use crate::recording::replay::{self, Found};
 use crate::report::figures::{count as count_of, plain};
-use crate::report::results::{Comparison, Coverage, FindingRow, Lane, Msl, RESULTS_FORMAT, Results, Shards};
+use crate::report::results::{Comparison, Coverage, FindingRow, Lane, Msl, RESULTS_FORMAT, Results, Shards, repeated};
 use crate::report::write_json;
 use crate::say;
 
@@ -34,12 +34,12 @@ pub(super) fn replay(recordings: &[Recording], cast: &Cast, out: &Path, quiet: b
     let engines = engine::available().into_iter();
     let engines: Vec<EngineId> = engines.filter(|engine| cast.engines.contains(&engine.id)).collect();
     let subject = readers[0].name().to_owned();
-    let mut results = empty(&command(recordings));
+    let all = command(recordings);
+    let mut results = empty(&all);
     results.not_run.clone_from(&cast.not_run);
     let mut comparisons = Vec::new();
     let mut findings = Findings::new(out.join("findings"), started);
     let mut rows: Vec<FindingRow> = Vec::new();
-    let all = command(recordings);
     for recording in recordings {
         if stop.load(Ordering::Relaxed) {
             break;
@@ -67,7 +67,7 @@ pub(super) fn replay(recordings: &[Recording], cast: &Cast, out: &Path, quiet: b
             .filter(|row| row.signature.starts_with("recorded: "));
         whole.for_each(|row| row.repro.clone_from(&all));
         results.findings.extend(rows.iter().cloned());
-        results.repeated_findings = results.findings.iter().map(|row| row.seen - 1).sum();
+        results.repeated_findings = repeated(&results.findings);
         results.interrupted = true;
         if results.recordings.len() < recordings.len()
             && let Err(error) = write_json(&results, &out.join("results.json"))

@@ -18,6 +18,7 @@ use crate::generators;
 use crate::gpu::{Outcome, engine};
 use crate::input;
 use crate::ledger::{Hits, Line};
+use crate::minimize::Jury;
 use crate::oracles::bind::Place;
 use crate::oracles::gpu::{Asked, Cell, Judged};
 use crate::oracles::strict::{self, Said};
@@ -134,7 +135,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         let mut jury = asked::jury(&parts, &outside, &file.case, kept_for);
         let still = match kept_for {
             Some(signature) => jury.shows(&file.case, signature),
-            None => !jury.all(&file.case).is_empty(),
+            None => !findings(&mut jury, &file).is_empty(),
         };
         if let (false, Some(why)) = (
             still,
@@ -151,9 +152,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         Case::Bind(case) => show_bind(case),
     };
     let mut jury = asked::jury(&parts, &outside, &file.case, None);
-    let mut findings = jury.all(&file.case);
-    // A shader that is none is its writer's fault, unless the case is kept for that.
-    findings.retain(|signature| signature != msl::NO_SHADER || kept_for == Some(msl::NO_SHADER));
+    let findings = findings(&mut jury, &file);
     let not_shown = kept_for.and_then(|signature| asked::why_not_shown(signature, &jury));
     let text = match args.json {
         true => format!("{:#}\n", json(&file, &shown, &findings)),
@@ -164,6 +163,13 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         anyhow::bail!("{why}");
     }
     Ok(if findings.is_empty() { CLEAN } else { FOUND })
+}
+
+/// What the case shows. A shader that is none is its writer's fault, unless the case is kept for that.
+fn findings(jury: &mut Jury, file: &CaseFile) -> BTreeSet<String> {
+    let mut findings = jury.all(&file.case);
+    findings.retain(|signature| signature != msl::NO_SHADER || file.signature.as_deref() == Some(msl::NO_SHADER));
+    findings
 }
 
 fn json(file: &CaseFile, shown: &Shown, findings: &BTreeSet<String>) -> serde_json::Value {

@@ -285,11 +285,9 @@ pub fn run(given: &Args) -> anyhow::Result<u8> {
         },
         &mut |checkpoint: &_| keeper.keep(checkpoint),
     );
-    let end = campaign::run_from(from, &plan, &cast, &over, progress, keep);
-    // Until the report is there.
-    keeper.keep(&end);
+    let ended = campaign::run_from(from, &plan, &cast, &over, progress, keep);
     show.end();
-    let mut results = Results { commit, ..end.results };
+    let mut results = Results { commit, ..ended };
     // A campaign that found what it was to run for ended by itself.
     results.interrupted = stop.load(Ordering::Relaxed);
     minimise(&mut results, &cast, quiet, &stop);

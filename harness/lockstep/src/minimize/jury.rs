@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::bind::BindPlayer;
 use crate::campaign::Cast;
-use crate::case::{BindCase, Case, LayoutCase, StreamCase};
+use crate::case::{BindCase, Case, LayoutCase, Object, StreamCase};
 use crate::gpu::engine::{self, Engine, Request};
 use crate::oracles::gpu::Asked;
 use crate::oracles::strict::{self, Said};
@@ -74,7 +74,7 @@ impl Jury {
             .chain(subjects)
             .chain([slot_upstream::NAME])
             .collect();
-        oracles::named(signature).into_iter().find(|name| !all.contains(name))
+        oracles::unknown(signature, &all)
     }
 
     /// Every signature that a case has.
@@ -150,7 +150,7 @@ impl Jury {
                 alike.push((*at, *case, stream));
             }
         }
-        if sought.begins("gpu:") || sought.begins("strict:") {
+        if ["gpu:", "strict:", "reader "].iter().any(|kind| sought.begins(kind)) {
             self.replays(&alike, sought, lists);
         }
     }
@@ -161,24 +161,14 @@ impl Jury {
         sought: Sought<'_>,
         lists: &mut [BTreeSet<String>],
     ) {
-        let asked = cases
-            .iter()
-            .filter_map(|(at, case, answer)| Some((*at, *case, Asked::new(case, answer)?)));
-        let asked: Vec<(usize, &StreamCase, Asked<'_>)> = asked.collect();
-        let queries = || asked.iter().map(|(_, case, asked)| asked.query(&case.objects));
-        let refusals = match self.outside {
-            true => ask::strict(self.subject.as_mut(), queries().collect()).ok(),
-            false => None,
-        };
-        let asked = asked.into_iter().enumerate().filter_map(|(number, (at, case, asked))| {
-            let said = match &refusals {
-                Some(refusals) => Said::with(None, asked.cmds(), &case.objects, *refusals.get(number)?.as_ref().ok()?),
-                None if self.outside => return None,
-                None => Said::of(asked.cmds(), &case.objects),
+        let mut asked = Vec::new();
+        for (at, case, answer) in cases {
+            let Some(of_case) = Asked::new(case, answer) else {
+                continue;
             };
-            Some((at, asked, said))
-        });
-        let asked: Vec<(usize, Asked<'_>, Said<'_>)> = asked.collect();
+            let said = self.said(&of_case, &case.objects, sought, &mut lists[*at]);
+            asked.push((*at, of_case, said));
+        }
         for (id, engine) in self.engines.iter_mut().filter(|(id, _)| sought.names(id)) {
             if engine.is_none() {
                 *engine = engine::open(id).ok();
@@ -191,16 +181,48 @@ impl Jury {
                 let about = engine.about();
                 let ranges = asked.judge(about, outcome).signature(self.subject.name(), &about.id);
                 let request = asked.request();
-                match (ranges, strict::judge(said, &about.id, outcome, request.stop_after)) {
+                match (ranges, said) {
                     (Some(signature), _) => drop(lists[*at].insert(signature)),
-                    (None, Some(judged)) => lists[*at].extend(judged.signature(&about.id)),
-                    (None, None) => unclear.push((*at, said, request)),
+                    (None, Some(said)) => match strict::judge(said, &about.id, outcome, request.stop_after) {
+                        Some(judged) => lists[*at].extend(judged.signature(&about.id)),
+                        None => unclear.push((*at, said, request)),
+                    },
+                    (None, None) => {}
                 }
             }
             if sought.begins("strict:") {
                 probe(engine.as_mut(), &unclear, lists);
             }
         }
+    }
+
+    /// What the subject's strict check says of a case; none of a subject in a process that has no strict check. One that fails over it is a
+    /// finding of the case.
+    fn said<'a>(
+        &mut self,
+        asked: &Asked<'a>,
+        objects: &'a [Object],
+        sought: Sought<'_>,
+        list: &mut BTreeSet<String>,
+    ) -> Option<Said<'a>> {
+        if !self.outside {
+            return Some(Said::of(asked.cmds(), objects));
+        }
+        if !sought.begins("strict:") && !sought.begins("reader ") {
+            return None;
+        }
+        let answers = ask::strict(self.subject.as_mut(), vec![asked.query(objects)]);
+        let none = match answers.map(|answers| answers.into_iter().next()) {
+            Ok(None) => return None,
+            Ok(Some(Ok(answer))) => return Some(Said::with(None, asked.cmds(), objects, answer)),
+            Ok(Some(Err(what))) => NoAnswer::Nonsense {
+                reader: self.subject.name().to_owned(),
+                what: what.to_string(),
+            },
+            Err(failed) => failed.into(),
+        };
+        list.insert(none.signature());
+        None
     }
 
     fn layout(&mut self, case: &LayoutCase, sought: Sought<'_>) -> BTreeSet<String> {

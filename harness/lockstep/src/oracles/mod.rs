@@ -134,22 +134,33 @@ pub fn findings<'a>(subject: &str, references: impl IntoIterator<Item = (&'a str
     found
 }
 
-/// The readers and engines that a signature names, the subject first. A name that holds `: ` or ` vs ` itself comes out
-/// cut.
-pub fn named(signature: &str) -> Vec<&str> {
+/// The first reader or engine that a signature names and that is not among `known`. A name that is known may hold anything; another one comes
+/// out cut where it holds ` vs `, ` on ` or `: ` itself.
+pub fn unknown<'a>(signature: &'a str, known: &[&str]) -> Option<&'a str> {
     if let Some(failed) = signature.strip_prefix("reader ") {
         let mut ends = [" failed", " answers nonsense"].iter();
-        return ends.find_map(|end| failed.strip_suffix(end)).into_iter().collect();
+        let name = ends.find_map(|end| failed.strip_suffix(end))?;
+        return (!known.contains(&name)).then_some(name);
     }
-    let mut parts = signature.split(": ");
-    let (Some(aspect), Some(who)) = (parts.next(), parts.next()) else {
-        return Vec::new();
+    let (aspect, mut rest) = signature.split_once(": ")?;
+    let ends: &[&str] = match aspect {
+        "msl" | "recorded" => &[],
+        "strict" => &[": "],
+        "gpu" => &[" on ", ": "],
+        _ if rest.contains(" vs ") => &[" vs ", ": "],
+        // Nobody is named where a reader of layouts or a player of binds panicked.
+        _ => &[],
     };
-    match aspect {
-        "msl" | "recorded" => Vec::new(),
-        "gpu" => who.split(" on ").collect(),
-        _ => who.split(" vs ").collect(),
+    for end in ends {
+        let behind = known
+            .iter()
+            .filter_map(|name| rest.strip_prefix(name)?.strip_prefix(end));
+        match behind.min_by_key(|behind| behind.len()) {
+            Some(behind) => rest = behind,
+            None => return rest.split(end).next(),
+        }
     }
+    None
 }
 
 /// The outcome of the chain's first aspect in which the readers part.
@@ -174,8 +185,9 @@ mod tests {
     use crate::readers::ReaderFailed;
     use crate::readers::ask::NoAnswer;
 
+    /// Each is named by its own signature, and missed where it alone is not known.
     #[test]
-    fn who_is_named_in_a_signature() {
+    fn who_is_named_in_a_signature_and_not_known() {
         let parted = Outcome {
             aspect: "decode",
             verdict: Verdict::Differ("accept vs bad-enum Draw".into()),
@@ -197,20 +209,38 @@ mod tests {
             why: "it died".into(),
         });
         let nonsense = NoAnswer::Nonsense {
-            reader: "mine".into(),
+            reader: "mine: a vs b".into(),
             what: "too short".into(),
         };
-        for (signature, due) in [
+        for (signature, named) in [
             (parted.signature("native", "replay-js"), &["native", "replay-js"][..]),
+            (parted.signature("a vs b: c", "d vs e: f"), &["a vs b: c", "d vs e: f"]),
             (replayed.signature("mine", "wgpu:noop"), &["mine", "wgpu:noop"]),
+            (replayed.signature("a on b: c", "deno"), &["a on b: c", "deno"]),
             (strictly.signature("dawn:null"), &["dawn:null"]),
             (Some(failed.signature()), &["exec:a b"]),
-            (Some(nonsense.signature()), &["mine"]),
+            (Some(nonsense.signature()), &["mine: a vs b"]),
             (Some(msl::NO_SHADER.into()), &[]),
+            (Some(msl::PANICKED.into()), &[]),
+            (Some(slots::PANICKED.into()), &[]),
+            (Some(bind::PANICKED.into()), &[]),
             (Some("further signatures".into()), &[]),
         ] {
             let signature = signature.expect("a finding");
-            assert_eq!(named(&signature), due, "{signature}");
+            assert_eq!(unknown(&signature, named), None, "{signature}");
+            for name in named {
+                let others: Vec<&str> = named.iter().copied().filter(|other| other != name).collect();
+                let missed = unknown(&signature, &others).expect("one is missed");
+                assert!(name.starts_with(missed), "{signature}: {missed} for {name}");
+            }
         }
+        // A name that another begins with, and one that is not known.
+        let signature = parted.signature("native", "native: two").expect("a finding");
+        assert_eq!(unknown(&signature, &["native", "native: two"]), None);
+        assert_eq!(
+            unknown("ranges: native vs mine: other words", &["native"]),
+            Some("mine")
+        );
+        assert_eq!(unknown("gpu: mine on deno: refused", &["deno"]), Some("mine"));
     }
 }

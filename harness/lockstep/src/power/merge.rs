@@ -34,6 +34,7 @@ pub fn merge(parts: Vec<(String, Power)>) -> anyhow::Result<Power> {
         }
         whole.shards.ran.extend(&part.shards.ran);
         whole.interrupted |= part.interrupted;
+        whole.selected |= part.selected;
         whole.rows.extend(part.rows.iter().cloned());
         // Each shard says which names are of no mutant at all.
         let stale = part.stale.iter().filter(|stale| !whole.stale.contains(stale));

@@ -192,10 +192,20 @@ pub struct Power {
     pub cases_each: Option<u64>,
     /// Whether Ctrl-C ended it before every fault was measured; of merged shards, one of them.
     pub interrupted: bool,
+    /// Whether faults were named, and others are not among the rows.
+    #[serde(default)]
+    pub selected: bool,
     /// Each fault, in their order.
     pub rows: Vec<Row>,
     /// What `harness/power/unchanged.json` says and is not so: an entry that was found, or that is no mutant any more.
     pub stale: Vec<String>,
+}
+
+impl Power {
+    /// Whether it lacks a shard.
+    pub fn lacks_shards(&self) -> bool {
+        (self.shards.ran.len() as u64) < self.shards.of
+    }
 }
 
 /// The longest `power.json` that is read.

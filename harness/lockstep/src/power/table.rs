@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
+use console::truncate_str;
 
 use super::{Outcome, Power, Row, Set};
 use crate::report::figures::count;
@@ -87,27 +88,45 @@ pub fn said(outcome: &Outcome) -> String {
     }
 }
 
-/// That these are not all the shards; none where they are.
-pub fn partial(power: &Power) -> Option<String> {
+/// Why these are not all the faults, a sentence each; none where they are.
+pub fn partial(power: &Power) -> Vec<String> {
     let Shards { of, ran } = &power.shards;
     let numbers = ran.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    ((ran.len() as u64) < *of).then(|| format!("of {of} shards {numbers} alone"))
+    let of_shards = format!("These are of {of} shards {numbers} alone.");
+    let named = "These are faults that were named, and not all.".to_owned();
+    let interrupted = "It was interrupted: not all were measured.".to_owned();
+    [
+        power.lacks_shards().then_some(of_shards),
+        power.selected.then_some(named),
+        power.interrupted.then_some(interrupted),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
-/// Every fault of harness/power/faults, the mutants that are not simply found, and the sums.
-pub fn text(power: &Power) -> String {
+/// Of what found a fault so many columns are shown; power.json and the page have it whole.
+const FOUND: usize = 72;
+
+/// Every fault of harness/power/faults, the mutants that are not simply found, and the sums. The table is so many columns wide at most.
+pub fn text(power: &Power, width: u16) -> String {
     let mut table = Table::new();
     table
         .load_preset(NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled);
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width);
     table.set_header(["fault", "area", "source", "outcome", "after", "", "made smaller"]);
     for row in power.rows.iter().filter(|row| row.is_shown()) {
         let [cases, time, size] = after(&row.outcome);
+        let said = match said(&row.outcome) {
+            said if row.seconds().is_some() => truncate_str(&said, FOUND, "…").into_owned(),
+            said => said,
+        };
         table.add_row([
             row.name.clone(),
             row.area.clone(),
             row.source.clone(),
-            said(&row.outcome),
+            said,
             cases,
             time,
             size,

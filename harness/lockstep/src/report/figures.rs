@@ -129,7 +129,8 @@ pub fn verdict(results: &Results) -> Verdict {
         _ => (Tone::Bad, count(findings, "finding", "findings")),
     };
     let mut beside = Vec::new();
-    if results.shards.of > 1 && cases(results) == 0 {
+    let is_one_shard = results.shards.of > 1 && results.shards.ran.len() == 1;
+    if is_one_shard && cases(results) == 0 && !results.interrupted {
         beside.push("a campaign this short has no round for this shard".to_owned());
     }
     if results.repeated_findings > 0 {

@@ -74,10 +74,12 @@ fn detection(power: &Power) -> String {
         );
     }
     let bad = power.rows.iter().filter(|row| row.is_bad());
-    let bad: Vec<String> = bad
-        .map(|row| format!("- {}\n", code(&format!("{}: {}", row.name, said(&row.outcome)))))
-        .collect();
-    out += &partial(power).map_or(String::new(), |partial| format!("\nThese are {partial}.\n"));
+    let bad = bad.map(|row| format!("{}: {}", row.name, said(&row.outcome)));
+    let stale = power.stale.iter().map(|stale| format!("stale: {stale}"));
+    let bad: Vec<String> = bad.chain(stale).map(|bad| format!("- {}\n", code(&bad))).collect();
+    for sentence in partial(power) {
+        out += &format!("\n{sentence}\n");
+    }
     if !bad.is_empty() {
         out += "\n";
     }

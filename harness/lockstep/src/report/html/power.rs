@@ -16,7 +16,6 @@ pub fn view(power: &Power) -> Value {
         .partition(|row| matches!(row.outcome, Outcome::Listed { .. }));
     shown.sort_by_key(|row| !row.is_bad());
     json!({
-        "interrupted": power.interrupted,
         "partial": partial(power),
         "commits": power.commits,
         "stale": power.stale,
