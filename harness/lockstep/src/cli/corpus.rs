@@ -60,7 +60,7 @@ enum Action {
         given: Given,
     },
     /// File a case, a finding or what a fuzz target crashed over into corpus/, named by what it shows. A finding that is still there is
-    /// minimised first
+    /// minimised, into FILE.min.json, and not filed
     Add {
         /// The case file, or with --target the bytes. Without an `expect` of its own it gets the answer that all readers and engines
         /// agree on

@@ -14,7 +14,7 @@ const OURS: [&str; 4] = [native::NAME, replay_js::NAME, slot_model::NAME, slot_u
 const READER: &str = "--reader";
 const SUBJECT: &str = "--subject";
 
-/// `lockstep run`, `repro` and `minimize` take these.
+/// `lockstep run`, `repro`, `minimize` and `corpus` take these.
 #[derive(clap::Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Readers {
