@@ -109,3 +109,27 @@ fn deno_does_not_zero_what_a_dynamic_offset_reaches() {
     assert!(shows(open("deno").as_mut()), "deno zeroes it now: the line goes");
     assert!(!shows(open("wgpu:vulkan").as_mut()));
 }
+
+/// The texture is of zeros, and is to be cleared to 5.
+#[rstest]
+#[case::gl_behind_a_hole("wgpu:gl", 0, (Cell::Tolerated, LINES[2].name))]
+#[case::gl_alone("wgpu:gl", 3, (Cell::Sound, "sound"))]
+#[case::vulkan_behind_a_hole("wgpu:vulkan", 0, (Cell::Sound, "sound"))]
+fn gl_does_not_clear_behind_a_hole(#[case] engine: &str, #[case] first: u32, #[case] due: (Cell, &str)) {
+    let texture = r#"{"size":[4,4,1],"format":"r32uint","usage":17}"#;
+    let objects = vec![
+        object(1, Kind::Texture, &[], texture),
+        object(2, Kind::TextureView, &[1], "{}"),
+        object(4, Kind::Texture, &[], texture),
+        object(3, Kind::TextureView, &[4], "{}"),
+    ];
+    let clear = |view: u32| [view, 0, 2, 1, 5.0_f32.to_bits(), 0, 0, 0];
+    let words = [
+        &[Op::BeginRenderPass as u32, 2][..],
+        &clear(first),
+        &clear(2),
+        &[0, Op::EndPass as u32, Op::Submit as u32],
+    ];
+    let judged = judge(open(engine).as_mut(), &case_over(objects, &words.concat(), &[]));
+    assert_eq!((judged.cell, judged.what.as_str()), due, "{judged:?}");
+}

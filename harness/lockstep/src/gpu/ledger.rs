@@ -49,7 +49,7 @@ pub struct Line {
 }
 
 /// All of them.
-pub const LINES: [Line; 2] = [
+pub const LINES: [Line; 3] = [
     Line {
         name: "a write of 0 bytes past the buffer's end is taken",
         engines: &["deno"],
@@ -65,6 +65,14 @@ pub const LINES: [Line; 2] = [
         rule: "a buffer's content is zero until it is written (GPUDevice.createBuffer)",
         how: How::OtherBytes,
         applies: sets_a_dynamic_offset,
+    },
+    Line {
+        name: "a color attachment behind a hole is not cleared",
+        engines: &["wgpu:gl"],
+        versions: "wgpu 30.0.2 on GL (Vulkan clears it)",
+        rule: "GPURenderPassColorAttachment.loadOp: \"clear\" loads clearValue for this attachment",
+        how: How::OtherBytes,
+        applies: clears_behind_a_hole,
     },
 ];
 
@@ -89,6 +97,17 @@ fn sets_a_dynamic_offset(difference: &Difference<'_>) -> bool {
         Op::SetBindGroup => cmd.args[3..].iter().any(|&offset| offset > 0),
         Op::ExecuteBundles => cmd.args[0] > 0,
         _ => false,
+    })
+}
+
+fn clears_behind_a_hole(difference: &Difference<'_>) -> bool {
+    const CLEAR: u32 = 2;
+    let mut passes = difference.commands.iter().filter(|cmd| cmd.op == Op::BeginRenderPass);
+    passes.any(|pass| {
+        let colors = pass.args[1..].chunks_exact(8).take(pass.args[0] as usize);
+        colors
+            .skip_while(|color| color[0] != 0)
+            .any(|color| color[0] != 0 && color[2] == CLEAR)
     })
 }
 
