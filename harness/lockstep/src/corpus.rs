@@ -270,9 +270,13 @@ impl Judge {
             return observed;
         };
         let asked = Asked::new(case, stream);
-        let said = asked
-            .as_ref()
-            .and_then(|asked| Said::of_reader(self.readers[0].as_mut(), asked, &case.objects));
+        let said = asked.as_ref().and_then(|asked| {
+            let said = Said::of_reader(self.readers[0].as_mut(), asked, &case.objects);
+            said.unwrap_or_else(|none| {
+                observed.differences.push(none.to_string());
+                None
+            })
+        });
         observed.engines = self.replays(
             case,
             stream,

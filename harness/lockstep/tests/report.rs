@@ -141,7 +141,7 @@ fn vulkan() -> EngineRow {
     }
 }
 
-/// Two rules that the strict check closes and one that it does not, and so many more that the terminal leaves some out.
+/// Two rules that the strict check closes and one that it does not, and more than the page shows unfolded.
 fn open_rules() -> BTreeMap<String, Open> {
     let open = |left_open, closed| Open {
         left_open,
@@ -373,9 +373,9 @@ fn a_strict_check_that_was_not_asked_has_no_table() {
     let engines = results.engines.iter_mut();
     engines.for_each(|engine| engine.strict = StrictRow::default());
     let (summary, page) = (terminal::summary(&results, false), page_of(&results));
-    let due = "\nStrict check\n  not asked: the subject has none\n\n";
+    let due = "\nStrict check\n  not answered: the subject has none, or failed each time\n\n";
     assert!(summary.contains(due) && !summary.contains("check_strict"), "{summary}");
-    assert!(page.contains("The strict check was not asked: the subject has none."));
+    assert!(page.contains("The strict check was not answered: the subject has none, or failed each time."));
     assert!(!page.contains("check_strict against each engine"));
 }
 
@@ -437,7 +437,7 @@ fn a_shard_that_had_no_round_is_said() {
         none(vec![3], false),
         ["a campaign this short has no round for this shard"]
     );
-    assert_eq!(none(vec![3], true), ["interrupted before the budget ended"]);
+    assert_eq!(none(vec![3], true), ["interrupted before its end"]);
     assert_eq!(none(vec![0, 1], false), [""; 0]);
 }
 

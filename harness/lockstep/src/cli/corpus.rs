@@ -191,9 +191,9 @@ fn check(paths: &[PathBuf], (quiet, json): (bool, bool), given: &Given, out: &mu
     }
     let passed = files.len() + recordings.len() - failed - left_out;
     if left_out > 0 {
-        let left_out = count(left_out as u64, "case of another kind is", "cases of other kinds are");
+        let cases = count(left_out as u64, "case of another kind is", "cases of other kinds are");
         say::line(format_args!(
-            "lockstep: the subject answers {}; {left_out} left out",
+            "lockstep: the subject answers {}; {cases} left out",
             outside.answers.join(", ")
         ));
         anyhow::ensure!(passed + failed > 0, "the subject answers none of these cases");
@@ -201,7 +201,7 @@ fn check(paths: &[PathBuf], (quiet, json): (bool, bool), given: &Given, out: &mu
     match json {
         false => writeln!(out, "{passed} passed, {failed} failed")?,
         true => {
-            let all = serde_json::json!({ "passed": passed, "failed": failed, "cases": rows });
+            let all = serde_json::json!({ "passed": passed, "failed": failed, "left_out": left_out, "cases": rows });
             writeln!(out, "{}", serde_json::to_string_pretty(&all)?)?;
         }
     }

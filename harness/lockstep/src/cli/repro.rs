@@ -24,7 +24,7 @@ use crate::oracles::gpu::{Asked, Cell, Judged};
 use crate::oracles::strict::{self, Said};
 use crate::oracles::{self, msl, streams};
 use crate::readers::answer::{Refused, StreamAnswer};
-use crate::readers::ask::{self, CaseAnswers};
+use crate::readers::ask::{self, CaseAnswers, NoAnswer};
 use crate::readers::layouts::{LayoutReader, Refusal, StageSlots, Words};
 use crate::readers::native::{self, Native};
 use crate::readers::outside::Outside;
@@ -91,8 +91,8 @@ impl<'a> Subject<'a> {
         )
     }
 
-    /// What its strict check says; nothing where it has none, or fails over it.
-    fn said<'b>(self, asked: &Asked<'b>, objects: &'b [Object]) -> Option<Said<'b>> {
+    /// What its strict check says; nothing where it has none.
+    fn said<'b>(self, asked: &Asked<'b>, objects: &'b [Object]) -> Result<Option<Said<'b>>, NoAnswer> {
         Said::of_reader(self.streams().as_mut(), asked, objects)
     }
 }
@@ -338,10 +338,16 @@ fn show_stream(
     }
     if let Some(asked) = Asked::new(case, stream) {
         let said = subject.said(&asked, &case.objects);
-        if let Some(said) = &said {
-            let words = said.refusal.map_or("accept".to_owned(), |strict| strict.to_string());
+        let words = match &said {
+            Ok(said) => said
+                .as_ref()
+                .map(|said| said.refusal.map_or("accept".to_owned(), |strict| strict.to_string())),
+            Err(none) => Some(none.to_string()),
+        };
+        if let Some(words) = words {
             let _ = writeln!(shown.text, "strict check: {words}\n");
         }
+        let said = said.unwrap_or_default();
         show_engines(case, (&asked, said.as_ref()), &pictures, &mut shown);
     }
     shown

@@ -67,9 +67,9 @@ pub const LINES: [Line; 3] = [
         applies: sets_a_dynamic_offset,
     },
     Line {
-        name: "a color attachment behind a hole is not cleared",
+        name: "a clear behind a hole goes to an attachment before it",
         engines: &["wgpu:gl"],
-        versions: "wgpu 30.0.2 on GL (Vulkan clears it)",
+        versions: "wgpu 30.0.2 on GL: `begin_render_pass` of wgpu-hal's gles/command.rs counts the attachments to clear without the holes",
         rule: "GPURenderPassColorAttachment.loadOp: \"clear\" loads clearValue for this attachment",
         how: How::OtherBytes,
         applies: clears_behind_a_hole,

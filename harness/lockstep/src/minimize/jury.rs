@@ -68,13 +68,12 @@ impl Jury {
             self.layout_subject.name(),
             self.bind_subject.name(),
         ];
-        let all: Vec<&str> = references
+        let others: Vec<&str> = references
             .chain(layouts)
             .chain(engines)
-            .chain(subjects)
             .chain([slot_upstream::NAME])
             .collect();
-        oracles::unknown(signature, &all)
+        oracles::unknown(signature, &subjects, &others)
     }
 
     /// Every signature that a case has.
@@ -211,18 +210,10 @@ impl Jury {
         if !sought.begins("strict:") && !sought.begins("reader ") {
             return None;
         }
-        let answers = ask::strict(self.subject.as_mut(), vec![asked.query(objects)]);
-        let none = match answers.map(|answers| answers.into_iter().next()) {
-            Ok(None) => return None,
-            Ok(Some(Ok(answer))) => return Some(Said::with(None, asked.cmds(), objects, answer)),
-            Ok(Some(Err(what))) => NoAnswer::Nonsense {
-                reader: self.subject.name().to_owned(),
-                what: what.to_string(),
-            },
-            Err(failed) => failed.into(),
-        };
-        list.insert(none.signature());
-        None
+        Said::of_reader(self.subject.as_mut(), asked, objects).unwrap_or_else(|none| {
+            list.insert(none.signature());
+            None
+        })
     }
 
     fn layout(&mut self, case: &LayoutCase, sought: Sought<'_>) -> BTreeSet<String> {

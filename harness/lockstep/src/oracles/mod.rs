@@ -134,24 +134,24 @@ pub fn findings<'a>(subject: &str, references: impl IntoIterator<Item = (&'a str
     found
 }
 
-/// The first reader or engine that a signature names and that is not among `known`. A name that is known may hold anything; another one comes
-/// out cut where it holds ` vs `, ` on ` or `: ` itself.
-pub fn unknown<'a>(signature: &'a str, known: &[&str]) -> Option<&'a str> {
+/// The first reader or engine that a signature names and that does not take part: as the subject, which is named first of two, or among the
+/// others. The name of one who does may hold anything; another one comes out cut where it holds ` vs `, ` on ` or `: ` itself.
+pub fn unknown<'a>(signature: &'a str, subjects: &[&str], others: &[&str]) -> Option<&'a str> {
     if let Some(failed) = signature.strip_prefix("reader ") {
         let mut ends = [" failed", " answers nonsense"].iter();
         let name = ends.find_map(|end| failed.strip_suffix(end))?;
-        return (!known.contains(&name)).then_some(name);
+        return (!subjects.contains(&name) && !others.contains(&name)).then_some(name);
     }
     let (aspect, mut rest) = signature.split_once(": ")?;
-    let ends: &[&str] = match aspect {
+    let ends: &[(&[&str], &str)] = match aspect {
         "msl" | "recorded" => &[],
-        "strict" => &[": "],
-        "gpu" => &[" on ", ": "],
-        _ if rest.contains(" vs ") => &[" vs ", ": "],
+        "strict" => &[(others, ": ")],
+        "gpu" => &[(subjects, " on "), (others, ": ")],
+        _ if rest.contains(" vs ") => &[(subjects, " vs "), (others, ": ")],
         // Nobody is named where a reader of layouts or a player of binds panicked.
         _ => &[],
     };
-    for end in ends {
+    for (known, end) in ends {
         let behind = known
             .iter()
             .filter_map(|name| rest.strip_prefix(name)?.strip_prefix(end));
@@ -212,35 +212,44 @@ mod tests {
             reader: "mine: a vs b".into(),
             what: "too short".into(),
         };
-        for (signature, named) in [
-            (parted.signature("native", "replay-js"), &["native", "replay-js"][..]),
-            (parted.signature("a vs b: c", "d vs e: f"), &["a vs b: c", "d vs e: f"]),
-            (replayed.signature("mine", "wgpu:noop"), &["mine", "wgpu:noop"]),
-            (replayed.signature("a on b: c", "deno"), &["a on b: c", "deno"]),
-            (strictly.signature("dawn:null"), &["dawn:null"]),
-            (Some(failed.signature()), &["exec:a b"]),
-            (Some(nonsense.signature()), &["mine: a vs b"]),
-            (Some(msl::NO_SHADER.into()), &[]),
-            (Some(msl::PANICKED.into()), &[]),
-            (Some(slots::PANICKED.into()), &[]),
-            (Some(bind::PANICKED.into()), &[]),
-            (Some("further signatures".into()), &[]),
+        for (signature, subject, other) in [
+            (parted.signature("native", "replay-js"), "native", "replay-js"),
+            (parted.signature("a vs b: c", "d vs e: f"), "a vs b: c", "d vs e: f"),
+            (replayed.signature("mine", "wgpu:noop"), "mine", "wgpu:noop"),
+            (replayed.signature("a on b: c", "deno"), "a on b: c", "deno"),
+            (strictly.signature("dawn:null"), "", "dawn:null"),
+            (Some(failed.signature()), "", "exec:a b"),
+            (Some(nonsense.signature()), "mine: a vs b", ""),
+            (Some(msl::NO_SHADER.into()), "", ""),
+            (Some(msl::PANICKED.into()), "", ""),
+            (Some(slots::PANICKED.into()), "", ""),
+            (Some(bind::PANICKED.into()), "", ""),
+            (Some("further signatures".into()), "", ""),
         ] {
             let signature = signature.expect("a finding");
-            assert_eq!(unknown(&signature, named), None, "{signature}");
-            for name in named {
-                let others: Vec<&str> = named.iter().copied().filter(|other| other != name).collect();
-                let missed = unknown(&signature, &others).expect("one is missed");
-                assert!(name.starts_with(missed), "{signature}: {missed} for {name}");
+            assert_eq!(unknown(&signature, &[subject], &[other]), None, "{signature}");
+            for (name, missed) in [
+                (subject, unknown(&signature, &[], &[other])),
+                (other, unknown(&signature, &[subject], &[])),
+            ] {
+                assert_eq!(missed.is_none(), name.is_empty(), "{signature}");
+                assert!(
+                    name.starts_with(missed.unwrap_or_default()),
+                    "{signature}: {missed:?} for {name}"
+                );
             }
         }
         // A name that another begins with, and one that is not known.
         let signature = parted.signature("native", "native: two").expect("a finding");
-        assert_eq!(unknown(&signature, &["native", "native: two"]), None);
+        assert_eq!(unknown(&signature, &["native"], &["native: two"]), None);
+        let signature = "ranges: native vs mine: other words";
+        assert_eq!(unknown(signature, &["native"], &["replay-js"]), Some("mine"));
         assert_eq!(
-            unknown("ranges: native vs mine: other words", &["native"]),
+            unknown("gpu: mine on deno: refused", &["native"], &["deno"]),
             Some("mine")
         );
-        assert_eq!(unknown("gpu: mine on deno: refused", &["deno"]), Some("mine"));
+        // As a further reader it is not asked what it was asked as the subject.
+        let signature = "ranges: mine vs replay-js: other words";
+        assert_eq!(unknown(signature, &["native"], &["mine", "replay-js"]), Some("mine"));
     }
 }

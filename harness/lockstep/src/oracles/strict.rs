@@ -32,7 +32,7 @@ use crate::gpu::{Outcome, Trouble, TroubleKind};
 use crate::oracles::gpu::Asked;
 use crate::readers::StreamReader;
 use crate::readers::answer::StrictAnswer;
-use crate::readers::ask;
+use crate::readers::ask::{self, NoAnswer};
 use crate::report::results::StrictRow;
 use crate::strict::{Facts, bundle_words};
 
@@ -80,11 +80,24 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// Asks a reader's about the words that it rewrote. None from a reader that has no strict check, or fails over it.
-    pub fn of_reader(reader: &mut dyn StreamReader, asked: &Asked<'a>, objects: &'a [Object]) -> Option<Said<'a>> {
-        let answers = ask::strict(reader, vec![asked.query(objects)]).ok()?;
-        let answer = answers.into_iter().next()?.ok()?;
-        Some(Said::with(None, asked.cmds(), objects, answer))
+    /// Asks a reader's about the words that it rewrote. None from a reader that has no strict check.
+    ///
+    /// # Errors
+    ///
+    /// It fails over it, or answers nonsense.
+    pub fn of_reader(
+        reader: &mut dyn StreamReader,
+        asked: &Asked<'a>,
+        objects: &'a [Object],
+    ) -> Result<Option<Said<'a>>, NoAnswer> {
+        match ask::strict(reader, vec![asked.query(objects)])?.into_iter().next() {
+            None => Ok(None),
+            Some(Ok(answer)) => Ok(Some(Said::with(None, asked.cmds(), objects, answer))),
+            Some(Err(what)) => Err(NoAnswer::Nonsense {
+                reader: reader.name().to_owned(),
+                what: what.to_string(),
+            }),
+        }
     }
 
     /// What another reader's strict check says.

@@ -11,6 +11,8 @@ use super::{ReaderFailed, StreamReader, native, replay_js, slot_model, slot_upst
 
 /// The names that nobody from outside can have.
 const OURS: [&str; 4] = [native::NAME, replay_js::NAME, slot_model::NAME, slot_upstream::NAME];
+/// The frames of PROTOCOL.md that a subject may answer.
+const FRAMES: [&str; 5] = ["streams", "descriptors", "calls", "strict", "layouts"];
 const READER: &str = "--reader";
 const SUBJECT: &str = "--subject";
 
@@ -81,7 +83,9 @@ impl Readers {
         let mut introduced = Introduced::default();
         if let Some(subject) = subject {
             let hello = subject.hello(SUBJECT)??;
-            introduced.answers = hello.answers;
+            // Others than those of PROTOCOL.md are passed over.
+            let known = |frame: &String| FRAMES.contains(&frame.as_str());
+            introduced.answers = hello.answers.into_iter().filter(known).collect();
             introduced.subject = Some(subject.called(hello.name, &mut names));
         }
         for reader in &self.list {

@@ -93,8 +93,8 @@ pub fn open_rules(engines: &[EngineRow]) -> Vec<(String, Open)> {
     rules
 }
 
-/// Whether the strict check was asked: a subject in the place of the crates may have none.
-pub fn asked_strictly(engines: &[EngineRow]) -> bool {
+/// Whether the strict check answered: a subject in the place of the crates may have none.
+pub fn answered_strictly(engines: &[EngineRow]) -> bool {
     engines.iter().any(|engine| engine.strict != StrictRow::default())
 }
 

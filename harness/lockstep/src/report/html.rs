@@ -12,7 +12,7 @@ use minijinja::{Environment, Output, State, UndefinedBehavior, Value};
 use serde_json::json;
 
 use super::figures::{
-    Tone, asked, asked_strictly, by_count, cases, count, date, open_rules, percent, plain, rate, span, thousands,
+    Tone, answered_strictly, asked, by_count, cases, count, date, open_rules, percent, plain, rate, span, thousands,
     verdict,
 };
 use super::history::History;
@@ -96,7 +96,7 @@ fn view(results: &Results, history: &History) -> Value {
         "idle": idle,
         "asked": {
             "gpu": asked(results, &["replays"]),
-            "strict": asked_strictly(&results.engines),
+            "strict": answered_strictly(&results.engines),
             "slots": asked(results, &["layouts", "binds"]),
             "shaders": asked(results, &["shaders"]),
         },

@@ -3,7 +3,7 @@
 use console::{Alignment, Style, measure_text_width, pad_str, truncate_str};
 
 use super::figures::{
-    Tone, asked, asked_strictly, cases, count, open_rules, percent, plain, rate, span, thousands, verdict,
+    Tone, answered_strictly, asked, cases, count, open_rules, percent, plain, rate, span, thousands, verdict,
 };
 use super::results::{
     Comparison, EngineRow, FindingRow, Grid, Lane, Msl, NotRun, Open, RecordedRow, RecordingRow, Results,
@@ -18,7 +18,7 @@ const NAMES: usize = 8;
 /// Findings listed; the report on disk has them all.
 const FINDINGS: usize = 20;
 
-const STRICT_NOT_ASKED: &str = "not asked: the subject has none";
+const STRICT_NOT_ANSWERED: &str = "not answered: the subject has none, or failed each time";
 
 /// The summary, ending in a line with the verdict: what a person wants to know at the end of a run; the page has all of it. Coloured when
 /// asked, whatever the terminal is.
@@ -251,8 +251,8 @@ fn gpu(engines: &[EngineRow], paint: Paint) -> Vec<String> {
     let titles = [
         "",
         "sound",
-        "got through",
-        "left to the device",
+        "through",
+        "to the device",
         "right",
         "over-refused",
         "masked",
@@ -292,8 +292,8 @@ fn strict(engines: &[EngineRow], paint: Paint) -> Vec<String> {
     if replayed.is_empty() {
         return Vec::new();
     }
-    if !asked_strictly(engines) {
-        return vec![STRICT_NOT_ASKED.to_owned()];
+    if !answered_strictly(engines) {
+        return vec![STRICT_NOT_ANSWERED.to_owned()];
     }
     let titles = [
         "",
