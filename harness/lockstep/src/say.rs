@@ -24,6 +24,29 @@ pub fn out(bytes: &[u8]) -> anyhow::Result<()> {
     }
 }
 
+/// Standard output, as [`out`] writes to it.
+pub struct Stdout;
+
+impl std::io::Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        unless_nobody_reads(std::io::stdout().write(bytes), bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        unless_nobody_reads(std::io::stdout().flush(), ())
+    }
+}
+
+fn unless_nobody_reads<T>(done: std::io::Result<T>, otherwise: T) -> std::io::Result<T> {
+    done.or_else(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Ok(otherwise),
+        kind => Err(std::io::Error::new(
+            kind,
+            format!("standard output: cannot write to it: {error}"),
+        )),
+    })
+}
+
 /// Writes a line to standard error.
 pub fn line(text: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");

@@ -32,6 +32,13 @@ pub fn merge(parts: Vec<(String, Power)>) -> anyhow::Result<Power> {
         if let Some(shard) = part.shards.ran.iter().find(|shard| whole.shards.ran.contains(shard)) {
             bail!("{name}: shard {shard}/{} is there twice", whole.shards.of);
         }
+        let twice = part
+            .rows
+            .iter()
+            .find(|row| whole.rows.iter().any(|other| other.name == row.name));
+        if let Some(row) = twice {
+            bail!("{name}: `{}` is there and in another shard", row.name);
+        }
         whole.shards.ran.extend(&part.shards.ran);
         whole.interrupted |= part.interrupted;
         whole.selected |= part.selected;

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::process::{DEADLINE, Process};
@@ -13,6 +13,8 @@ use super::{ReaderFailed, StreamReader, native, replay_js, slot_model, slot_upst
 const OURS: [&str; 4] = [native::NAME, replay_js::NAME, slot_model::NAME, slot_upstream::NAME];
 /// The frames of PROTOCOL.md that a subject may answer.
 const FRAMES: [&str; 5] = ["streams", "descriptors", "calls", "strict", "layouts"];
+/// Those that a further reader is asked.
+const STREAMS: [&str; 3] = ["streams", "descriptors", "calls"];
 const READER: &str = "--reader";
 const SUBJECT: &str = "--subject";
 
@@ -76,7 +78,7 @@ impl Readers {
     ///
     /// # Errors
     ///
-    /// One cannot be started, or the subject says no hello. A reader that starts and fails is a finding of the campaign's, so that it is
+    /// One cannot be started, a reader answers nothing that it could be asked, or the subject says no hello. A reader that starts and fails is a finding of the campaign's, so that it is
     /// none here.
     pub fn introduce(&self, subject: Option<&Outside>) -> anyhow::Result<Introduced> {
         let mut names = OURS.map(str::to_owned).to_vec();
@@ -89,9 +91,21 @@ impl Readers {
             introduced.subject = Some(subject.called(hello.name, &mut names));
         }
         for reader in &self.list {
-            let name = reader
-                .hello(READER)?
-                .map_or_else(|_| reader.name.clone(), |hello| hello.name);
+            let hello = reader.hello(READER)?;
+            if let Ok(hello) = &hello {
+                ensure!(
+                    STREAMS.iter().any(|frame| hello.answers(frame)),
+                    "{}: it answers {}, and a further reader is asked {} alone",
+                    reader.option(),
+                    if hello.answers.is_empty() {
+                        "nothing".into()
+                    } else {
+                        hello.answers.join(", ")
+                    },
+                    STREAMS.join(", ")
+                );
+            }
+            let name = hello.map_or_else(|_| reader.name.clone(), |hello| hello.name);
             introduced.readers.push(reader.called(name, &mut names));
         }
         Ok(introduced)

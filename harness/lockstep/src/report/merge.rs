@@ -106,7 +106,8 @@ pub fn merge(mut parts: Vec<(String, Results)>) -> anyhow::Result<Results> {
     let of = whole.shards.of;
     whole.not_run.retain(|row| row.why != NOT_AMONG_THEM);
     let missing = (0..of).filter(|shard| !whole.shards.ran.contains(shard));
-    whole.not_run.extend(missing.map(|shard| NotRun {
+    let further = of.saturating_sub((whole.shards.ran.len() + LISTED) as u64);
+    whole.not_run.extend(missing.take(LISTED).map(|shard| NotRun {
         what: format!("shard {shard}/{of}"),
         why: NOT_AMONG_THEM.into(),
         mend: format!(
@@ -114,9 +115,18 @@ pub fn merge(mut parts: Vec<(String, Results)>) -> anyhow::Result<Results> {
             whole.command
         ),
     }));
+    if further > 0 {
+        whole.not_run.push(NotRun {
+            what: format!("{further} further shards of {of}"),
+            why: NOT_AMONG_THEM.into(),
+            mend: "give their results.json too".into(),
+        });
+    }
     Ok(whole)
 }
 
+/// Missing shards that are named one by one.
+const LISTED: usize = 16;
 const NOT_AMONG_THEM: &str = "its results are not among those that were merged";
 
 /// The command line without its shard.

@@ -195,7 +195,11 @@ fn comparisons(comparisons: &[Comparison], paint: Paint) -> Vec<String> {
     let rows = pairs.into_iter().map(|(who, compared, differ)| {
         let differ = match differ.is_empty() {
             true => "none differs".to_owned(),
-            false => paint.tone(Tone::Bad, fit(&format!("differ: {}", differ.join(", ")), 40)),
+            false => {
+                let more = if differ.len() > 2 { ", …" } else { "" };
+                let first = differ.into_iter().take(2).collect::<Vec<_>>().join(", ");
+                paint.tone(Tone::Bad, format!("differ: {first}{more}"))
+            }
         };
         let compared = count(compared, "answer", "answers");
         vec![fit(&who, 36), compared, differ]

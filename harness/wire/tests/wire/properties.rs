@@ -505,3 +505,20 @@ proptest! {
         prop_assert_eq!(remap_descriptor(&mut bytes.clone(), Some), split);
     }
 }
+
+/// A Submit, an opcode that is none, a Submit.
+#[test]
+fn nothing_comes_after_a_refusal() {
+    let mut commands = commands(&[40, 99, 40], DATA_LEN);
+    assert_eq!(
+        commands.next().map(|first| first.map(|cmd| cmd.op)),
+        Some(Ok(Op::Submit))
+    );
+    let refused = commands
+        .next()
+        .and_then(Result::err)
+        .map(|refusal| (refusal.word, refusal.reason));
+    assert_eq!(refused, Some((1, Reason::UnknownOp)));
+    assert_eq!(commands.next(), None);
+    assert_eq!(commands.next(), None);
+}
