@@ -560,16 +560,17 @@ fn a_wrong_check_of_bundles_is_found(
 
 /// A bundle whose descriptor is a bad one, or is not of the attachments of the pipelines, is none for its commands to be wrong in.
 #[rstest]
-#[case::no_formats(r#""colorFormatw":["r32uint"]"#)]
-#[case::no_format(r#""colorFormats":["r32uinx"]"#)]
-#[case::another_format(r#""colorFormats":["r8unorm"]"#)]
-#[case::a_depth_format(r#""colorFormats":["r32uint"],"depthStencilFormat":"depth16unorm""#)]
-#[case::samples(r#""colorFormats":["r32uint"],"sampleCount":4"#)]
-#[case::read_only_depth_without_a_format(r#""colorFormats":["r32uint"],"depthReadOnly":1"#)]
-fn a_bundle_of_a_bad_descriptor_says_nothing_of_the_check(#[case] attachments: &str) {
+#[case::no_id(0, r#""colorFormats":["r32uint"]"#)]
+#[case::no_formats(8, r#""colorFormatw":["r32uint"]"#)]
+#[case::no_format(8, r#""colorFormats":["r32uinx"]"#)]
+#[case::another_format(8, r#""colorFormats":["r8unorm"]"#)]
+#[case::a_depth_format(8, r#""colorFormats":["r32uint"],"depthStencilFormat":"depth16unorm""#)]
+#[case::samples(8, r#""colorFormats":["r32uint"],"sampleCount":4"#)]
+#[case::read_only_depth_without_a_format(8, r#""colorFormats":["r32uint"],"depthReadOnly":1"#)]
+fn a_bundle_of_a_bad_descriptor_says_nothing_of_the_check(#[case] id: u32, #[case] attachments: &str) {
     let mut objects = table();
     let body = format!(r#"{{{attachments},"words":[1,1,5,0,2,0,0,0,0,3,3,1,0,0]}}"#);
-    objects.push(object(8, Kind::RenderBundle, &[7, 1], body));
+    objects.push(object(id, Kind::RenderBundle, &[7, 1], body));
     let judged = strict::judge(&Said::of(&[], &objects), NOOP, &making(&objects), None).expect("judged");
     assert_eq!(
         (judged.cell, judged.what.as_str()),

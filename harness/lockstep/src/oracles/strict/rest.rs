@@ -7,7 +7,7 @@ use serde_json::Value;
 use wire::{Cmd, Kind, Op, Rule};
 
 use crate::case::Object;
-use crate::gpu::kernels;
+use crate::gpu::{calls, kernels};
 
 /// The most bytes that a [`kernels::Kernel`] asks of a binding: one u32.
 const KERNEL_BYTES: u64 = 4;
@@ -42,6 +42,12 @@ pub(super) fn bundle_holds(bundle: &Object, cmds: &[Cmd<'_>], objects: &[Object]
     let Some(table) = Table::of(objects) else {
         return false;
     };
+    // Section 7 of wire.md, which the replayer holds a row to before the device sees it.
+    let kind = |id: u32| table.0.get(&id).map(|row| row.kind);
+    let descriptor = calls::check(bundle.kind, bundle.refs.clone(), bundle.body.as_bytes(), kind);
+    if bundle.id == 0 || descriptor.is_err() {
+        return false;
+    }
     let pipelines = objects.iter().filter(|object| object.kind == Kind::RenderPipeline);
     // Formats that no pipeline has may be none, or none that a bundle can have.
     let fitting: BTreeSet<u32> = pipelines
