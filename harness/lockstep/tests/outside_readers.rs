@@ -532,7 +532,7 @@ fn a_finding_of_the_gpu_about_a_subject_without_a_strict_check_is_shown_again() 
     let results = std::fs::read_to_string(folder.path().join("out/results.json")).expect("results.json");
     let results: Results = serde_json::from_str(&results).expect("results");
     let finding = &results.findings[0];
-    let due = format!("gpu: reader.py on wgpu:noop: accepted DispatchIndirect and the GPU refuses its range");
+    let due = "gpu: reader.py on wgpu:noop: accepted DispatchIndirect and the GPU refuses its range";
     assert_eq!(finding.signature, due);
     assert!(finding.summary.contains("minimised to "), "{}", finding.summary);
     let (shown, said) = status(&format!("repro {}", finding.file));
