@@ -134,6 +134,11 @@ const COMMANDS: &[(&str, &str, i32)] = &[
     ("bench --instructions", "bench --help", 0),
     // One fault of the many: it is built, and found.
     ("power", "power range-rest-wraps", 0),
+    (
+        "power --only faults --time 10s",
+        "power range-rest-wraps --only faults --time 10s --out power-timed",
+        0,
+    ),
     ("record PROGRAM.js", "=", 0),
     ("run --recorded PROGRAM.recording", "=", 0),
     (
