@@ -454,7 +454,10 @@ fn ctrl_c_ends_with_the_report_written() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("it starts");
-    std::thread::sleep(std::time::Duration::from_secs(3));
+    // Of its first round; as long as it takes.
+    while !out.path().join("checkpoint.json").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     let pid = child.id().to_string();
     std::process::Command::new("kill")
         .args(["-INT", &pid])

@@ -300,7 +300,10 @@ fn ctrl_c_for_the_whole_group_is_no_finding() {
         .stdout(Stdio::null())
         .process_group(0);
     let mut child = command.spawn().expect("it starts");
-    std::thread::sleep(std::time::Duration::from_secs(4));
+    // Of its first round; as long as it takes.
+    while !folder.path().join("checkpoint.json").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     let group = format!("-{}", child.id());
     Command::new("kill")
         .args(["-INT", "--", &group])

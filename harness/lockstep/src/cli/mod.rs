@@ -5,6 +5,7 @@ pub mod bench;
 pub mod corpus;
 pub mod doctor;
 mod evidence;
+mod failures;
 pub mod inspect;
 mod manual;
 pub mod minimize;

@@ -1,14 +1,17 @@
 //! `lockstep test`: brings the parts, then runs every test and check there is, going on after one that fails.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
 use super::doctor::{self, PROGRAMS};
+use super::failures::Failures;
 use super::{BAD, CLEAN, FOUND};
 use crate::say;
 use crate::setup::{Environment, Missing, Parts, cargo_command, deno_command, process, tools};
@@ -127,10 +130,7 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
         return Ok(CLEAN);
     }
     let environment = Environment::here()?;
-    let mut say = |line: &str| {
-        // Nobody reads: then nobody misses the line.
-        let _ = writeln!(out, "{line}");
-    };
+    let mut say = |line: &str| say_to(out, line);
     let parts = if steps
         .iter()
         .any(|step| matches!(step.runs, Setup | CargoWithParts | Deno | DenoWithChromium))
@@ -148,13 +148,23 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     let mut table = Vec::new();
     for step in steps {
         writeln!(out, "\n== {}: {}", step.name, step.command())?;
-        // The step writes to the same place by itself.
+        // What the step writes to standard error comes behind it.
         out.flush()?;
         let start = Instant::now();
-        let outcome = step.run(&environment, &parts, chromium.as_ref().err());
+        let mut failures = Failures::default();
+        let mut hear = |line: &str| {
+            failures.hear(line);
+            say_to(out, line);
+        };
+        let outcome = step.run(&environment, &parts, chromium.as_ref().err(), &mut hear);
         let time = start.elapsed().as_secs_f64();
         writeln!(out, "== {}: {outcome}, {time:.1} s", step.name)?;
-        table.push((step.name, outcome, time));
+        table.push(Row {
+            step: step.name,
+            outcome,
+            time,
+            failures,
+        });
     }
     summary(&table, out)
 }
@@ -173,15 +183,43 @@ fn chosen(only: &[String]) -> anyhow::Result<Vec<&'static Step>> {
         .collect())
 }
 
-fn summary(table: &[(&str, Outcome, f64)], out: &mut dyn Write) -> anyhow::Result<u8> {
-    writeln!(out)?;
-    for (name, outcome, time) in table {
-        writeln!(out, "{name:10}  {time:7.1} s  {outcome}")?;
+/// Nobody reads: then nobody misses the line.
+fn say_to(out: &mut dyn Write, line: &str) {
+    let _ = writeln!(out, "{line}");
+}
+
+/// A step that was run.
+struct Row {
+    step: &'static str,
+    outcome: Outcome,
+    /// In seconds.
+    time: f64,
+    failures: Failures,
+}
+
+fn summary(table: &[Row], out: &mut dyn Write) -> anyhow::Result<u8> {
+    for row in table {
+        for (index, line) in row.failures.lines().enumerate() {
+            if index == 0 {
+                writeln!(out, "\n== {}, once more:", row.step)?;
+            }
+            writeln!(out, "{line}")?;
+        }
     }
-    let passed = table.iter().filter(|row| matches!(row.1, Outcome::Passed)).count();
+    writeln!(out)?;
+    for Row {
+        step, outcome, time, ..
+    } in table
+    {
+        writeln!(out, "{step:10}  {time:7.1} s  {outcome}")?;
+    }
+    let passed = table
+        .iter()
+        .filter(|row| matches!(row.outcome, Outcome::Passed))
+        .count();
     // A line of its own, which CI reads.
     writeln!(out, "\n{passed} passed, {} failed", table.len() - passed)?;
-    let failed = table.iter().any(|row| matches!(row.1, Outcome::Failed(_)));
+    let failed = table.iter().any(|row| matches!(row.outcome, Outcome::Failed(_)));
     Ok(match passed == table.len() {
         true => CLEAN,
         false if failed => FOUND,
@@ -198,7 +236,14 @@ impl Step {
         }
     }
 
-    fn run(&self, environment: &Environment, parts: &Parts, no_chromium: Option<&Missing>) -> Outcome {
+    /// Runs it; `hear` gets each line that it writes to standard output.
+    fn run(
+        &self,
+        environment: &Environment,
+        parts: &Parts,
+        no_chromium: Option<&Missing>,
+        hear: &mut dyn FnMut(&str),
+    ) -> Outcome {
         let deno = || {
             let deno = parts.deno.as_ref().map_err(ToString::to_string)?;
             Ok(deno_in(&parts.root, deno))
@@ -215,7 +260,7 @@ impl Step {
             DenoWithChromium => no_chromium.map_or_else(deno, |missing| Err(missing.to_string())),
         };
         match command {
-            Ok(mut command) => ended(command.args(self.arguments.split(' ')))
+            Ok(mut command) => ended(command.args(self.arguments.split(' ')), hear)
                 .unwrap_or_else(|error| Outcome::Failed(format!("{error:#}"))),
             Err(why) => Outcome::CouldNotRun(why),
         }
@@ -251,13 +296,40 @@ fn deno_in(root: &Path, deno: &Path) -> Command {
     command
 }
 
-fn ended(command: &mut Command) -> anyhow::Result<Outcome> {
+fn ended(command: &mut Command, hear: &mut dyn FnMut(&str)) -> anyhow::Result<Outcome> {
+    let start = Instant::now();
     let mut child = command
+        .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("{} does not start", command.get_program().display()))?;
-    Ok(match process::wait(&mut child, STEP_LIMIT)? {
-        Some(status) if status.success() => Outcome::Passed,
-        Some(status) => Outcome::Failed(status.to_string()),
-        None => Outcome::Failed(format!("ended after {} minutes", STEP_LIMIT.as_secs() / 60)),
-    })
+    let lines = child.stdout.take().map(lines_of).context("no standard output")?;
+    loop {
+        match lines.recv_timeout(Duration::from_secs(1)) {
+            Ok(line) => hear(&line),
+            Err(RecvTimeoutError::Disconnected) => break,
+            // What the child has started may live longer, and keep the pipe open.
+            Err(RecvTimeoutError::Timeout) if start.elapsed() >= STEP_LIMIT || child.try_wait()?.is_some() => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+    Ok(
+        match process::wait(&mut child, STEP_LIMIT.saturating_sub(start.elapsed()))? {
+            Some(status) if status.success() => Outcome::Passed,
+            Some(status) => Outcome::Failed(status.to_string()),
+            None => Outcome::Failed(format!("ended after {} minutes", STEP_LIMIT.as_secs() / 60)),
+        },
+    )
+}
+
+/// The lines of a pipe as they come, without their line breaks.
+fn lines_of(pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (send, receive) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(pipe).split(b'\n').map_while(Result::ok) {
+            if send.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                break;
+            }
+        }
+    });
+    receive
 }

@@ -193,7 +193,7 @@ impl Command {
     }
 
     /// The hasDepth word.
-    fn flag(&self) -> Option<usize> {
+    pub fn flag(&self) -> Option<usize> {
         (self.op == Op::BeginRenderPass).then(|| 2 + 8 * self.words[1] as usize)
     }
 

@@ -178,8 +178,20 @@ pub fn counts() -> Edges {
         let claims = claims
             .into_iter()
             .flat_map(move |count| claimed(op, count, at, context));
-        whole.chain(claims).chain(last_items(op, limit, context))
+        let twice = (op == Op::BeginRenderPass).then(|| both_lists(limit, context));
+        whole.chain(claims).chain(last_items(op, limit, context)).chain(twice)
     }))
+}
+
+/// A BeginRenderPass whose count and flag are both one too many, and all the words that they ask for: a reader that checks
+/// neither goes on behind them.
+fn both_lists(limit: u32, context: Context) -> Edge {
+    let mut command = Command::new(Op::BeginRenderPass, limit + 1, true);
+    let flag = command.flag().unwrap_or_default();
+    command.words.extend_from_within(flag + 1..);
+    command.words[flag] = 2;
+    let name = format!("{}: a list of {}, hasDepth 2", title(command.op, context), limit + 1);
+    one(&command, context, &[&too_many(1, Vec::new())]).edge(name)
 }
 
 fn too_many(at: usize, set: Vec<(usize, u32)>) -> Change {
