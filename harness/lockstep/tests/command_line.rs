@@ -141,6 +141,18 @@ fn a_wrong_file_is_named_with_its_line_and_what_may_stand_there() {
 }
 
 #[test]
+fn rows_of_benches_that_are_no_regular_expression_are_bad_use() {
+    let output = lockstep(&["bench", "("]);
+    assert_eq!(output.status.code(), Some(2));
+    let error = text(&output.stderr);
+    assert!(
+        error.starts_with("lockstep: ROWS: \"(\" is no regular expression"),
+        "{error}"
+    );
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+#[test]
 fn the_results_are_json_on_standard_output_when_asked() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = run(

@@ -16,7 +16,7 @@ const COMMANDS: &[(&str, &str, i32)] = &[
     ("test", "test --list", 0),
     ("man", "=", 0),
     ("completions bash", "=", 0),
-    ("run", "run --time 1s --quiet", 0),
+    ("run", "run --time 5s --seed 1 --quiet", 0),
     ("run --edges", "=", 0),
     (
         "run --edges --reader 'exec:python3 reference/examples/reader.py'",
@@ -190,7 +190,7 @@ fn pages() -> Vec<PathBuf> {
 fn repository() -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     let tree = Command::new("git")
-        .args(["ls-files", "-z"])
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root())
         .output()
         .unwrap();

@@ -302,6 +302,7 @@ fn ctrl_c_for_the_whole_group_is_no_finding() {
     let mut child = command.spawn().expect("it starts");
     // Of its first round; as long as it takes.
     while !folder.path().join("checkpoint.json").exists() {
+        assert_eq!(child.try_wait().expect("its status"), None, "it goes on");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     let group = format!("-{}", child.id());

@@ -326,6 +326,21 @@ fn findings_are_united_by_signature() {
 }
 
 #[test]
+fn of_many_missing_shards_sixteen_are_named() {
+    let mut first = shard(0);
+    first.shards.of = 18;
+    first.command = first.command.replace("0/2", "0/18");
+    let whole = merge(vec![("one.json".into(), first)]).expect("a part");
+    let missing = whole.not_run.iter().map(|row| row.what.as_str());
+    let missing: Vec<&str> = missing.filter(|what| what.contains("shard")).collect();
+    assert_eq!(
+        (missing.len(), missing[0], missing[15]),
+        (17, "shard 1/18", "shard 16/18")
+    );
+    assert_eq!(missing[16], "1 further shard of 18");
+}
+
+#[test]
 fn a_missing_shard_is_said_until_it_is_there() {
     let half = merge(vec![("two.json".into(), shard(1))]).expect("a part");
     let missing = half.not_run.last().expect("a row");
@@ -646,6 +661,13 @@ fn shards_of_detection_power_are_put_together() {
     let parts = [power(0), cut_short].map(|part| ("part".to_owned(), part));
     let whole = power::merge(parts.to_vec()).expect("a shard that was ended before its mutants");
     assert_eq!(whole.rows.len(), 3);
+    let mut doubled = power(1);
+    doubled.rows.push(power(0).rows.remove(0));
+    let parts = [power(0), doubled].map(|part| ("part".to_owned(), part));
+    let error = power::merge(parts.to_vec())
+        .expect_err("a fault is measured by one shard")
+        .to_string();
+    assert_eq!(error, "part: `wrap-0` is there and in another shard");
 }
 
 #[test]

@@ -487,6 +487,25 @@ fn a_subject_that_says_no_hello_is_bad_use() {
     assert_eq!(said.lines().count(), 1, "{said}");
 }
 
+/// Of layouts only a subject is asked.
+#[test]
+fn a_reader_that_could_be_asked_nothing_is_bad_use() {
+    let folder = folder();
+    let example = std::fs::read_to_string(root().join("reference/examples/reader.py")).expect("the example");
+    let other = example.replace(r#"["streams", "descriptors"]"#, r#"["layouts", "strict"]"#);
+    assert_ne!(other, example);
+    std::fs::write(folder.path().join("other.py"), other).expect("written");
+    let reader = format!("exec:{} {}", python(), folder.path().join("other.py").display());
+    let output = lockstep(&["run", "--cases", "512", "--reader", &reader], b"");
+    let said = text(&output.stderr);
+    let due = "it answers layouts, strict, and a further reader is asked streams, descriptors, calls alone\n";
+    assert!(
+        said.starts_with("lockstep: --reader 'exec:") && said.ends_with(due),
+        "{said}"
+    );
+    assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1));
+}
+
 #[test]
 fn repro_takes_a_reader_too() {
     let (python, bad, pids) = (python(), "harness/lockstep/tests/readers/bad.py", folder());
@@ -757,6 +776,9 @@ fn the_filed_cases_hold_a_reader_beside_the_crates_and_a_subject_in_their_place(
         )
     );
     assert!(stdout.ends_with("1 passed, 0 failed\n"), "{stdout}");
+    let (_, stdout, _) = corpus_check(&[stream, bind, "--json", "--subject", &example]);
+    let shown: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!((&shown["passed"], &shown["left_out"]), (&1.into(), &1.into()));
     let (code, _, stderr) = corpus_check(&[bind, "--subject", &native]);
     assert_eq!(code, Some(2), "an empty comparison is not a green one");
     assert!(

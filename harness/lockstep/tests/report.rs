@@ -381,7 +381,12 @@ fn a_strict_check_that_was_not_asked_has_no_table() {
 
 #[test]
 fn the_summary_keeps_to_its_width_and_ends_in_the_verdict() {
-    let summary = terminal::summary(&sample(), false);
+    let mut wide = sample();
+    let reader = "exec:go run ./cmd/reader --format 4 --strict";
+    for aspect in ["immediates slot", "dynamic offsets", "group slots"] {
+        wide.comparisons.push(comparison(aspect, reader, 51_200, 0, 0));
+    }
+    let summary = terminal::summary(&wide, false);
     for line in summary.lines() {
         assert!(console::measure_text_width(line) <= 100, "{line}");
     }

@@ -1,10 +1,11 @@
 //! `lockstep test`: brings the parts, then runs every test and check there is, going on after one that fails.
 
 use std::fmt;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, PipeReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::process::Command;
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -117,7 +118,7 @@ impl fmt::Display for Outcome {
 
 /// Runs the steps. 0 when all passed, 1 when one failed, 2 when the only failures are of missing parts.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
-    run_to(args, &mut std::io::stdout())
+    run_to(args, &mut say::Stdout)
 }
 
 /// The same, with what is said beside the steps' own output going to `out`.
@@ -130,7 +131,10 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
         return Ok(CLEAN);
     }
     let environment = Environment::here()?;
-    let mut say = |line: &str| say_to(out, line);
+    let mut say = |line: &str| {
+        // Nobody reads: then nobody misses the line.
+        let _ = writeln!(out, "{line}");
+    };
     let parts = if steps
         .iter()
         .any(|step| matches!(step.runs, Setup | CargoWithParts | Deno | DenoWithChromium))
@@ -148,15 +152,10 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     let mut table = Vec::new();
     for step in steps {
         writeln!(out, "\n== {}: {}", step.name, step.command())?;
-        // What the step writes to standard error comes behind it.
+        // The step's own output goes to the same place.
         out.flush()?;
         let start = Instant::now();
-        let mut failures = Failures::default();
-        let mut hear = |line: &str| {
-            failures.hear(line);
-            say_to(out, line);
-        };
-        let outcome = step.run(&environment, &parts, chromium.as_ref().err(), &mut hear);
+        let (outcome, failures) = step.run(&environment, &parts, chromium.as_ref().err());
         let time = start.elapsed().as_secs_f64();
         writeln!(out, "== {}: {outcome}, {time:.1} s", step.name)?;
         table.push(Row {
@@ -183,11 +182,6 @@ fn chosen(only: &[String]) -> anyhow::Result<Vec<&'static Step>> {
         .collect())
 }
 
-/// Nobody reads: then nobody misses the line.
-fn say_to(out: &mut dyn Write, line: &str) {
-    let _ = writeln!(out, "{line}");
-}
-
 /// A step that was run.
 struct Row {
     step: &'static str,
@@ -199,11 +193,13 @@ struct Row {
 
 fn summary(table: &[Row], out: &mut dyn Write) -> anyhow::Result<u8> {
     for row in table {
-        for (index, line) in row.failures.lines().enumerate() {
-            if index == 0 {
-                writeln!(out, "\n== {}, once more:", row.step)?;
-            }
-            writeln!(out, "{line}")?;
+        if !matches!(row.outcome, Outcome::Passed) && !row.failures.lines().is_empty() {
+            writeln!(
+                out,
+                "\n== {}, once more:\n{}",
+                row.step,
+                row.failures.lines().join("\n")
+            )?;
         }
     }
     writeln!(out)?;
@@ -236,20 +232,14 @@ impl Step {
         }
     }
 
-    /// Runs it; `hear` gets each line that it writes to standard output.
-    fn run(
-        &self,
-        environment: &Environment,
-        parts: &Parts,
-        no_chromium: Option<&Missing>,
-        hear: &mut dyn FnMut(&str),
-    ) -> Outcome {
+    /// Runs it. Gives what it said of failures too.
+    fn run(&self, environment: &Environment, parts: &Parts, no_chromium: Option<&Missing>) -> (Outcome, Failures) {
         let deno = || {
             let deno = parts.deno.as_ref().map_err(ToString::to_string)?;
             Ok(deno_in(&parts.root, deno))
         };
         let command = match self.runs {
-            Setup => return whole(parts),
+            Setup => return (whole(parts), Failures::default()),
             Cargo | CargoWithParts => Ok(cargo_in(&environment.root)),
             Counts => tools::VALGRIND
                 .bring(environment, &mut |line| say::line(line))
@@ -259,10 +249,13 @@ impl Step {
             Deno => deno(),
             DenoWithChromium => no_chromium.map_or_else(deno, |missing| Err(missing.to_string())),
         };
+        let nothing_said = |outcome| (outcome, Failures::default());
         match command {
-            Ok(mut command) => ended(command.args(self.arguments.split(' ')), hear)
-                .unwrap_or_else(|error| Outcome::Failed(format!("{error:#}"))),
-            Err(why) => Outcome::CouldNotRun(why),
+            Ok(mut command) => {
+                command.args(self.arguments.split(' '));
+                ended(command).unwrap_or_else(|error| nothing_said(Outcome::Failed(format!("{error:#}"))))
+            }
+            Err(why) => nothing_said(Outcome::CouldNotRun(why)),
         }
     }
 }
@@ -296,40 +289,46 @@ fn deno_in(root: &Path, deno: &Path) -> Command {
     command
 }
 
-fn ended(command: &mut Command, hear: &mut dyn FnMut(&str)) -> anyhow::Result<Outcome> {
-    let start = Instant::now();
+/// Runs it to its end, or ends it at the limit.
+fn ended(mut command: Command) -> anyhow::Result<(Outcome, Failures)> {
+    // One pipe, so that the lines stay in their order.
+    let (pipe, end) = io::pipe().context("no pipe")?;
+    if io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
+        command.env("CARGO_TERM_COLOR", "always");
+    }
     let mut child = command
-        .stdout(Stdio::piped())
+        .stdout(end.try_clone().context("no pipe")?)
+        .stderr(end)
         .spawn()
         .with_context(|| format!("{} does not start", command.get_program().display()))?;
-    let lines = child.stdout.take().map(lines_of).context("no standard output")?;
-    loop {
-        match lines.recv_timeout(Duration::from_secs(1)) {
-            Ok(line) => hear(&line),
-            Err(RecvTimeoutError::Disconnected) => break,
-            // What the child has started may live longer, and keep the pipe open.
-            Err(RecvTimeoutError::Timeout) if start.elapsed() >= STEP_LIMIT || child.try_wait()?.is_some() => break,
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-    }
-    Ok(
-        match process::wait(&mut child, STEP_LIMIT.saturating_sub(start.elapsed()))? {
-            Some(status) if status.success() => Outcome::Passed,
-            Some(status) => Outcome::Failed(status.to_string()),
-            None => Outcome::Failed(format!("ended after {} minutes", STEP_LIMIT.as_secs() / 60)),
-        },
-    )
+    // It holds the pipe open.
+    drop(command);
+    let failures = Arc::new(Mutex::new(Failures::default()));
+    let heard = hear(pipe, failures.clone());
+    let status = process::wait(&mut child, STEP_LIMIT)?;
+    // What the child has started may live longer, and hold the pipe open too.
+    let _ = heard.recv_timeout(Duration::from_secs(5));
+    let failures = std::mem::take(&mut *failures.lock().unwrap_or_else(PoisonError::into_inner));
+    let outcome = match status {
+        Some(status) if status.success() => Outcome::Passed,
+        Some(status) => Outcome::Failed(status.to_string()),
+        None => Outcome::Failed(format!("ended after {} minutes", STEP_LIMIT.as_secs() / 60)),
+    };
+    Ok((outcome, failures))
 }
 
-/// The lines of a pipe as they come, without their line breaks.
-fn lines_of(pipe: impl Read + Send + 'static) -> Receiver<String> {
-    let (send, receive) = mpsc::channel();
+/// Shows what comes through a pipe, and keeps what it says of failures. What is given is closed at the pipe's end.
+fn hear(pipe: PipeReader, failures: Arc<Mutex<Failures>>) -> Receiver<()> {
+    let (open, closed) = mpsc::channel();
     thread::spawn(move || {
-        for line in BufReader::new(pipe).split(b'\n').map_while(Result::ok) {
-            if send.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
-                break;
-            }
+        for mut line in BufReader::new(pipe).split(b'\n').map_while(Result::ok) {
+            let text = String::from_utf8_lossy(&line);
+            let text = console::strip_ansi_codes(&text);
+            failures.lock().unwrap_or_else(PoisonError::into_inner).hear(&text);
+            line.push(b'\n');
+            let _ = say::out(&line);
         }
+        drop(open);
     });
-    receive
+    closed
 }

@@ -63,11 +63,11 @@ impl Jury {
         let references = self.references.iter().map(|reference| reference.name());
         let layouts = self.layout_references.iter().map(|reference| reference.name());
         let engines = self.engines.iter().map(|(id, _)| id.as_str());
-        let subjects = [
-            self.subject.name(),
-            self.layout_subject.name(),
-            self.bind_subject.name(),
-        ];
+        let of_binds = signature.starts_with("bind: ");
+        let subjects = match of_binds {
+            true => vec![self.bind_subject.name()],
+            false => vec![self.subject.name(), self.layout_subject.name()],
+        };
         let others: Vec<&str> = references
             .chain(layouts)
             .chain(engines)

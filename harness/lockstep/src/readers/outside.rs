@@ -78,8 +78,8 @@ impl Readers {
     ///
     /// # Errors
     ///
-    /// One cannot be started, a reader answers nothing that it could be asked, or the subject says no hello. A reader that starts and fails is a finding of the campaign's, so that it is
-    /// none here.
+    /// One cannot be started, a reader's hello says that it answers nothing but what a reader is not asked, or the subject says no
+    /// hello. A reader that starts and fails is a finding of the campaign's, so that it is none here.
     pub fn introduce(&self, subject: Option<&Outside>) -> anyhow::Result<Introduced> {
         let mut names = OURS.map(str::to_owned).to_vec();
         let mut introduced = Introduced::default();
@@ -97,11 +97,7 @@ impl Readers {
                     STREAMS.iter().any(|frame| hello.answers(frame)),
                     "{}: it answers {}, and a further reader is asked {} alone",
                     reader.option(),
-                    if hello.answers.is_empty() {
-                        "nothing".into()
-                    } else {
-                        hello.answers.join(", ")
-                    },
+                    hello.answers.join(", "),
                     STREAMS.join(", ")
                 );
             }

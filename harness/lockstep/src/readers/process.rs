@@ -5,7 +5,7 @@
 //! never asked again, and its pipes go with it, so that its answers can never be taken for those to a later batch.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, ErrorKind, Read, Write};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -212,7 +212,17 @@ fn spawn(mut command: Command) -> std::io::Result<Running> {
     // A group of its own: it can be ended whole, and Ctrl-C ends the campaign, not the readers under it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut tries = 0..100;
+    let mut child = loop {
+        match command.spawn() {
+            // A program that was written just now is still open for writing in what another thread is about to start.
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy && tries.next().is_some() => {
+                thread::sleep(Duration::from_millis(10));
+            }
+            child => break child?,
+        }
+    };
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(std::io::Error::other("it has no pipes"));
     };

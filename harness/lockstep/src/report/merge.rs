@@ -2,6 +2,7 @@
 
 use anyhow::ensure;
 
+use super::figures::count;
 use super::results::{Comparison, Coverage, EngineRow, FindingRow, Grid, Lane, NotRun, Results, repeated};
 use crate::ledger::LedgerRow;
 use crate::oracles::aspect_order;
@@ -117,7 +118,7 @@ pub fn merge(mut parts: Vec<(String, Results)>) -> anyhow::Result<Results> {
     }));
     if further > 0 {
         whole.not_run.push(NotRun {
-            what: format!("{further} further shards of {of}"),
+            what: format!("{} of {of}", count(further, "further shard", "further shards")),
             why: NOT_AMONG_THEM.into(),
             mend: "give their results.json too".into(),
         });

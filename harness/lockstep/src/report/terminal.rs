@@ -198,7 +198,7 @@ fn comparisons(comparisons: &[Comparison], paint: Paint) -> Vec<String> {
             false => {
                 let more = if differ.len() > 2 { ", …" } else { "" };
                 let first = differ.into_iter().take(2).collect::<Vec<_>>().join(", ");
-                paint.tone(Tone::Bad, format!("differ: {first}{more}"))
+                paint.tone(Tone::Bad, fit(&format!("differ: {first}{more}"), 36))
             }
         };
         let compared = count(compared, "answer", "answers");

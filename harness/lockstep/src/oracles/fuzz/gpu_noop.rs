@@ -6,6 +6,7 @@
 //! 32 bits. The campaign reports both; any other lost device is a fault here too.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 
 use super::stream_case;
 use crate::gpu::Outcome;
@@ -22,7 +23,9 @@ pub fn check(bytes: &[u8]) -> bool {
 }
 
 thread_local! {
-    static ENGINE: RefCell<WgpuEngine> = RefCell::new(noop());
+    /// Not dropped: at the thread's end wgpu may look into thread locals of its own that are gone by then, and its panic would be
+    /// libFuzzer's last word.
+    static ENGINE: ManuallyDrop<RefCell<WgpuEngine>> = ManuallyDrop::new(RefCell::new(noop()));
 }
 
 fn noop() -> WgpuEngine {
@@ -41,7 +44,8 @@ pub fn check_with(bytes: &[u8], subject: &mut dyn StreamReader) -> bool {
     let said = Said::of(asked.cmds(), &case.objects);
     // No more is asked of it than that nothing panics.
     let _ = asked.shadow();
-    let (about, found): (EngineId, [Option<String>; 2]) = ENGINE.with_borrow_mut(|engine| {
+    let (about, found): (EngineId, [Option<String>; 2]) = ENGINE.with(|engine| {
+        let engine = &mut *engine.borrow_mut();
         let about = engine.about().clone();
         let outcome = engine.replay(&asked.request());
         if outcome.lost && overflowed(&outcome) {
