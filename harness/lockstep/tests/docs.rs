@@ -25,7 +25,7 @@ const COMMANDS: &[(&str, &str, i32)] = &[
     ),
     (
         "run --only streams --time 5m --reader 'exec:python3 reference/examples/reader.py'",
-        "run --only streams --time 1s --reader 'exec:python3 reference/examples/reader.py'",
+        "run --only streams --time 1s --seed 1 --reader 'exec:python3 reference/examples/reader.py'",
         0,
     ),
     (
@@ -37,12 +37,12 @@ const COMMANDS: &[(&str, &str, i32)] = &[
     // A port with a fault, which is found.
     (
         "run --subject exec:./a-port-of-wire --until-finding",
-        "run --subject 'exec:python3 faulty.py' --until-finding --time 60s",
+        "run --subject 'exec:python3 faulty.py' --until-finding --time 60s --seed 1",
         1,
     ),
     (
         "run --subject 'exec:python3 reference/examples/reader.py' --cases 2000",
-        "run --subject 'exec:python3 reference/examples/reader.py' --cases 200",
+        "run --subject 'exec:python3 reference/examples/reader.py' --cases 200 --seed 1",
         0,
     ),
     ("repro --generated replays:7:12", "=", 0),

@@ -69,7 +69,7 @@ fn signal(name: &str, pid: u32) {
 fn running(out: &Path, args: &[&str]) -> Child {
     let mut command = lockstep();
     command
-        .args(["run", "--time", "2h", "--quiet", "--out"])
+        .args(["run", "--time", "2h", "--seed", "1", "--quiet", "--out"])
         .arg(out)
         .args(args);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();

@@ -373,7 +373,11 @@ fn apt_does_not_update_when_it_knows_the_packages() {
 }
 
 #[rstest]
-#[case::not_root(false, Some(GOOD_APT), "run `sudo apt-get install mesa-vulkan-drivers libvulkan1`")]
+#[case::not_root(
+    false,
+    Some(GOOD_APT),
+    "run `sudo apt-get install mesa-vulkan-drivers libvulkan1 libegl1`"
+)]
 #[case::no_apt(true, None, "install a Vulkan loader and driver with the system's packages")]
 #[case::apt_fails(true, Some("echo E: no network; exit 100"), "`apt-get update` failed: E: no network")]
 fn without_vulkan_one_line_says_what_to_do(#[case] root: bool, #[case] apt: Option<&str>, #[case] expected: &str) {

@@ -4,7 +4,8 @@
 //! ([`crate::oracles::strict::LEDGER`]). A line tolerates a difference and does not ask for it, unlike those of [`crate::ledger`];
 //! `tests/gpu_ledger.rs` replays an example, so that a line whose engine was mended is found out.
 
-use wire::{Cmd, Op};
+use serde::Deserialize;
+use wire::{Cmd, Kind, Op};
 
 use crate::case::{Object, buffer_facts};
 
@@ -49,7 +50,7 @@ pub struct Line {
 }
 
 /// All of them.
-pub const LINES: [Line; 3] = [
+pub const LINES: [Line; 4] = [
     Line {
         name: "a write of 0 bytes past the buffer's end is taken",
         engines: &["deno"],
@@ -74,6 +75,15 @@ pub const LINES: [Line; 3] = [
         how: How::OtherBytes,
         applies: clears_behind_a_hole,
     },
+    Line {
+        name: "an indexed indirect draw reads its index buffer from the start",
+        engines: &["wgpu:gl", "wgpu:vulkan:llvmpipe", "deno"],
+        versions: "wgpu 30.0.2 on GL: `draw_indexed_indirect` of wgpu-hal's gles/command.rs leaves the offset out (gpuweb/gpuweb#4490); \
+                   Mesa 22.3.6's lavapipe, and deno on it: `handle_draw_indirect` of lvp_execute.c does, and later Mesa does not",
+        rule: "setIndexBuffer: offset is where the index data begins in the buffer",
+        how: How::OtherBytes,
+        applies: draws_past_an_index_offset,
+    },
 ];
 
 fn writes_nothing_past_the_end(difference: &Difference<'_>) -> bool {
@@ -91,13 +101,9 @@ fn writes_nothing_past_the_end(difference: &Difference<'_>) -> bool {
     size.is_some_and(|size| cmd.u64_at(1) > size)
 }
 
-/// Itself, or through a bundle that may.
 fn sets_a_dynamic_offset(difference: &Difference<'_>) -> bool {
-    difference.commands.iter().any(|cmd| match cmd.op {
-        Op::SetBindGroup => cmd.args[3..].iter().any(|&offset| offset > 0),
-        Op::ExecuteBundles => cmd.args[0] > 0,
-        _ => false,
-    })
+    let sets = |cmd: &Cmd<'_>| cmd.op == Op::SetBindGroup && cmd.args[3..].iter().any(|&offset| offset > 0);
+    stream_or_bundle(difference, |commands| commands.iter().any(sets))
 }
 
 fn clears_behind_a_hole(difference: &Difference<'_>) -> bool {
@@ -109,6 +115,48 @@ fn clears_behind_a_hole(difference: &Difference<'_>) -> bool {
             .skip_while(|color| color[0] != 0)
             .any(|color| color[0] != 0 && color[2] == CLEAR)
     })
+}
+
+fn draws_past_an_index_offset(difference: &Difference<'_>) -> bool {
+    stream_or_bundle(difference, |commands| {
+        let mut offset = 0;
+        commands.iter().any(|cmd| {
+            match cmd.op {
+                Op::SetIndexBuffer => offset = cmd.u64_at(2),
+                // Nothing is set any more.
+                Op::BeginRenderPass | Op::ExecuteBundles => offset = 0,
+                _ => {}
+            }
+            cmd.op == Op::DrawIndexedIndirect && offset > 0
+        })
+    })
+}
+
+/// Whether something holds for the commands of the stream or of a bundle that it executes.
+fn stream_or_bundle(difference: &Difference<'_>, holds: impl Fn(&[Cmd<'_>]) -> bool) -> bool {
+    let executed = |bundle: &&Object| {
+        let executes = |cmd: &Cmd<'_>| cmd.op == Op::ExecuteBundles && cmd.args[1..].contains(&bundle.id);
+        bundle.kind == Kind::RenderBundle && difference.commands.iter().any(executes)
+    };
+    let of_bundle = |bundle: &Object| {
+        let words = bundle_words(bundle)?;
+        wire::decode_bundle(&words).ok().map(|commands| holds(&commands))
+    };
+    holds(difference.commands)
+        || difference
+            .objects
+            .iter()
+            .filter(executed)
+            .filter_map(of_bundle)
+            .any(|held| held)
+}
+
+fn bundle_words(bundle: &Object) -> Option<Vec<u32>> {
+    #[derive(Deserialize)]
+    struct Body {
+        words: Vec<u32>,
+    }
+    serde_json::from_str::<Body>(&bundle.body).ok().map(|body| body.words)
 }
 
 /// The line that explains a difference of an engine.

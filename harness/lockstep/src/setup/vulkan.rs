@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use super::{Environment, Missing, apt};
 
 const WHAT: &str = "a Vulkan driver";
-const PACKAGES: [&str; 2] = ["mesa-vulkan-drivers", "libvulkan1"];
+/// With EGL, by which wgpu runs GL.
+const PACKAGES: [&str; 3] = ["mesa-vulkan-drivers", "libvulkan1", "libegl1"];
 
 /// Where the loader and the drivers are looked up.
 #[derive(Debug, Clone, Default)]
