@@ -828,7 +828,7 @@ fn power_merges_folders_and_the_report_takes_what_lies_beside_the_results() {
     let said = text(&output.stderr);
     assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{said}");
     assert!(
-        said.contains("two/results.json: not measured together with one/results.json: its commit"),
+        said.contains("the detection power of two/results.json: not measured together with the detection power of one/results.json: its commit"),
         "{said}"
     );
 }

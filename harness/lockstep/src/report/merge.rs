@@ -68,7 +68,7 @@ impl Results {
 pub fn merge(mut parts: Vec<(String, Results)>) -> anyhow::Result<Results> {
     let powers = parts
         .iter_mut()
-        .filter_map(|(name, part)| Some((name.clone(), part.power.take()?)));
+        .filter_map(|(name, part)| Some((format!("the detection power of {name}"), part.power.take()?)));
     let powers: Vec<_> = powers.collect();
     let mut parts = parts.into_iter();
     let Some((first, mut whole)) = parts.next() else {
