@@ -156,7 +156,8 @@ class Gpu {
 const LATIN = new TextDecoder("latin1");
 
 /**
- * A row by its content, with the objects that it refers to by their serial numbers.
+ * A row by its content, with the objects that it refers to by their serial numbers. Null where it names what is not kept, or nothing that
+ * is there: that is refused, and is not the row that names 0 there.
  * @param {import("./replay.js").ObjectRow} row
  * @param {Map<number, Made>} table
  */
@@ -166,7 +167,12 @@ function keyOf({ kind, descriptor }, table) {
   const count = view.getUint32(0, true);
   if (count > (descriptor.length - 4) / 4) return null;
   const serials = [];
-  for (let i = 0; i < count; i++) serials.push(table.get(view.getUint32(4 + 4 * i, true))?.serial ?? 0);
+  for (let i = 0; i < count; i++) {
+    const id = view.getUint32(4 + 4 * i, true);
+    const serial = table.get(id)?.serial ?? 0;
+    if ((id === 0) !== (serial === 0)) return null;
+    serials.push(serial);
+  }
   return `${kind} ${serials} ${LATIN.decode(descriptor.subarray(4 + 4 * count))}`;
 }
 

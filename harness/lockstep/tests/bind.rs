@@ -383,6 +383,36 @@ fn the_task_stage_has_its_own_buffer() {
     assert_eq!(draws(&case, &[Line::TaskMeshMisread]), [(3, due)]);
 }
 
+/// The fragment stage has the buffer that it is due, but by the compute stage's entry, and so without its size in wgpu-hal 30.0.2.
+#[test]
+fn a_buffer_that_two_entries_share_is_misread_too() {
+    let shared = || bound(part(1, 516, 512, None));
+    let case = BindCase {
+        group_layouts: vec![vec![
+            entry(0, COMPUTE, uniform(false)),
+            entry(1, FRAGMENT | ShaderStages::MESH, storage(false)),
+        ]],
+        layouts: vec![layout(&[Some(0)], 0)],
+        groups: vec![BindGroup {
+            layout: 0,
+            resources: vec![shared(), shared()],
+        }],
+        pipelines: vec![Pipeline {
+            layout: 0,
+            stages: vec![stage(Stage::Fragment, &[(0, 1)], &[])],
+        }],
+        commands: vec![
+            BindCommand::BeginRenderPass,
+            BindCommand::SetPipeline(0),
+            set_group(0, 0, &[]),
+            BindCommand::Draw,
+        ],
+    };
+    let fragment = words(&[("buffer 0", "buffer 1 at 512"), ("buffer 1", "bytes 04000000")]);
+    let due = BTreeMap::from([(Stage::Fragment, fragment)]);
+    assert_eq!(draws(&case, &[Line::TaskMeshMisread]), [(3, due)]);
+}
+
 // Encoders that are wrong on purpose.
 
 /// The right encoder over a case that is spoiled before, or with its answer spoiled after.

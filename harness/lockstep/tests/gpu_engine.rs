@@ -672,6 +672,25 @@ fn a_bad_table_makes_no_call(#[case] bad: Object, #[values("wgpu:vulkan", "wgpu:
     assert_eq!(engine.replay(&request).trouble, None);
 }
 
+/// An engine may keep what it made of a row like it.
+#[rstest]
+fn a_layout_that_is_none_is_not_taken_for_the_automatic_one(
+    #[values("wgpu:vulkan", "wgpu:noop", "dawn:null", "deno")] id: &str,
+    #[values(NOTHING, A)] layout: u32,
+) {
+    let mut engine = engine(id);
+    let words = submit();
+    let places = [0, layout].map(|layout| {
+        let objects = [
+            buffer(A, 16, COPIES),
+            object(50, Kind::ShaderModule, &[], &json!({"code": Kernel::Count.wgsl()})),
+            object(51, Kind::ComputePipeline, &[layout, 50], &json!({"compute": {}})),
+        ];
+        place(&engine.replay(&request(&objects, &words, &[])))
+    });
+    assert_eq!(places, [None, Some((None, TroubleKind::Validation))]);
+}
+
 // The engine itself.
 
 #[rstest]

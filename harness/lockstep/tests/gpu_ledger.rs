@@ -199,3 +199,45 @@ fn an_indexed_indirect_draw_reads_indices_from_the_start(
     let judged = judge(engine.as_mut(), &indexed(op, offset, in_bundle));
     assert_eq!((judged.cell, judged.what.as_str()), due, "{judged:?}");
 }
+
+/// 7 is written to slice 1 of a texture, and copied to slice 1 of another, which was never written.
+#[rstest]
+#[case::deno_of_3d("deno", "3d", (Cell::Tolerated, LINES[4].name))]
+#[case::deno_of_2d("deno", "2d", (Cell::Sound, "no error"))]
+#[case::vulkan_of_3d("wgpu:vulkan", "3d", (Cell::Sound, "no error"))]
+fn deno_zeroes_a_3d_texture_after_a_copy_to_a_later_slice(
+    #[case] engine: &str,
+    #[case] dimension: &str,
+    #[case] due: (Cell, &str),
+) {
+    let texture = format!(r#"{{"size":[2,1,2],"format":"r32uint","dimension":"{dimension}","usage":3}}"#);
+    let objects = vec![
+        object(1, Kind::Texture, &[], &texture),
+        object(2, Kind::Texture, &[], &texture),
+    ];
+    let words = [
+        &[Op::WriteTexture as u32, 1, 0, 0, 0, 1, 1, 0, 8, 0, 0, 8, 1, 2, 1, 1][..],
+        &[
+            Op::CopyTextureToTexture as u32,
+            1,
+            0,
+            0,
+            0,
+            1,
+            1,
+            2,
+            0,
+            0,
+            0,
+            1,
+            1,
+            2,
+            1,
+            1,
+        ],
+        &[Op::Submit as u32],
+    ];
+    let data = [7_u32, 7].map(u32::to_le_bytes).concat();
+    let judged = judge(open(engine).as_mut(), &case_over(objects, &words.concat(), &data));
+    assert_eq!((judged.cell, judged.what.as_str()), due, "{judged:?}");
+}

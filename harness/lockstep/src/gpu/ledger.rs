@@ -50,7 +50,7 @@ pub struct Line {
 }
 
 /// All of them.
-pub const LINES: [Line; 4] = [
+pub const LINES: [Line; 5] = [
     Line {
         name: "a write of 0 bytes past the buffer's end is taken",
         engines: &["deno"],
@@ -84,6 +84,14 @@ pub const LINES: [Line; 4] = [
         how: How::OtherBytes,
         applies: draws_past_an_index_offset,
     },
+    Line {
+        name: "memory of a 3d texture is not zeroed for a copy that begins past its first slice",
+        engines: &["deno"],
+        versions: "deno 2.9.6 (its wgpu-core takes the slice for an array layer, of which a 3d texture has one; wgpu 30 does not)",
+        rule: "a texture's content is zero until it is written (GPUDevice.createTexture)",
+        how: How::OtherBytes,
+        applies: copies_a_later_slice,
+    },
 ];
 
 fn writes_nothing_past_the_end(difference: &Difference<'_>) -> bool {
@@ -115,6 +123,25 @@ fn clears_behind_a_hole(difference: &Difference<'_>) -> bool {
             .skip_while(|color| color[0] != 0)
             .any(|color| color[0] != 0 && color[2] == CLEAR)
     })
+}
+
+fn copies_a_later_slice(difference: &Difference<'_>) -> bool {
+    let is_3d = |id: u32| {
+        let texture = difference.objects.iter().rfind(|object| object.id == id);
+        let body = texture.and_then(|texture| serde_json::from_str::<serde_json::Value>(&texture.body).ok());
+        body.is_some_and(|body| body["dimension"] == "3d")
+    };
+    // Of each side the texture and its origin's z.
+    let later = |cmd: &Cmd<'_>| {
+        [0, 6]
+            .iter()
+            .any(|&side| cmd.args[side + 4] > 0 && is_3d(cmd.args[side]))
+    };
+    let mut copies = difference
+        .commands
+        .iter()
+        .filter(|cmd| cmd.op == Op::CopyTextureToTexture);
+    copies.any(later)
 }
 
 fn draws_past_an_index_offset(difference: &Difference<'_>) -> bool {

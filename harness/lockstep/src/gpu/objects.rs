@@ -145,14 +145,21 @@ impl Cache {
         )
     }
 
-    fn key(object: &Object, table: &Table) -> Vec<u8> {
+    /// `None` for a row that names what is never kept, or nothing that is there: it is refused, and is no other row's likeness.
+    fn key(object: &Object, table: &Table) -> Option<Vec<u8>> {
         let mut key = Vec::with_capacity(8 * (1 + object.refs.len()) + object.body.len());
         key.extend(object.kind.word().to_le_bytes());
         // With the count first, references cannot be taken for the start of a body.
         key.extend((object.refs.len() as u32).to_le_bytes());
-        key.extend(object.refs.iter().flat_map(|&id| table.serial(id).to_le_bytes()));
+        for &id in &object.refs {
+            let serial = table.serial(id);
+            if (id == 0) != (serial == 0) {
+                return None;
+            }
+            key.extend(serial.to_le_bytes());
+        }
         key.extend(object.body.as_bytes());
-        key
+        Some(key)
     }
 
     fn keep(&mut self, key: Vec<u8>, handle: Handle) -> Made {
@@ -243,11 +250,14 @@ impl Maker<'_> {
             return Ok(Made { handle, serial: 0 });
         }
         let key = Cache::key(object, table);
-        if let Some(made) = self.cache.made.get(&key) {
+        if let Some(made) = key.as_ref().and_then(|key| self.cache.made.get(key)) {
             return Ok(made.clone());
         }
         let handle = self.make(object, table)?;
-        Ok(self.cache.keep(key, handle))
+        Ok(match key {
+            Some(key) => self.cache.keep(key, handle),
+            None => Made { handle, serial: 0 },
+        })
     }
 
     fn take_room(&mut self, bytes: u64) -> Result<(), Refused> {

@@ -18,7 +18,7 @@ use wgpu_types::{BindingType, ShaderStages};
 use super::Compared;
 use super::Verdict::{self, BothAccept, Differ};
 use crate::bind::{BindPlayer, Bound, BufferSlot, Reads, Tables, upstream};
-use crate::case::{BindCase, BindCommand, Pipeline, PipelineStage, Stage};
+use crate::case::{BindCase, BindCommand, Pipeline, PipelineStage, Resource, Stage};
 use crate::ledger::Line;
 use crate::msl::arguments::FIRST_VERTEX_BUFFER;
 
@@ -62,13 +62,13 @@ pub fn check(case: &BindCase, subject: &mut dyn BindPlayer) -> (BindCompared, Pl
         subject: subject.play(case, Reads::AsStored),
         upstream: upstream::play(&slot_upstream::UPSTREAMS[0], case),
     };
-    let misread = sees_task_or_mesh(case).then(|| subject.play(case, Reads::AsWgpuHal30));
+    let misread = sees_task_or_mesh(case).then(|| misread(case, subject));
     let mut compared = BindCompared::default();
     match (&played.subject, &played.upstream, misread.transpose()) {
         (Ok(a), Ok(b), Ok(misread)) if a.len() == b.len() => {
-            let misread = misread.as_deref().unwrap_or(a);
-            for ((a, b), misread) in a.iter().zip(b).zip(misread) {
-                compare_draw(case, [a, misread, b], &mut compared, &mut played.places);
+            for (draw, (a, b)) in a.iter().zip(b).enumerate() {
+                let misread = misread.as_ref().and_then(|draws| draws.get(draw));
+                compare_draw(case, [a, b], misread, &mut compared, &mut played.places);
                 find_gaps(case, a, &mut compared);
             }
         }
@@ -88,9 +88,43 @@ fn sees_task_or_mesh(case: &BindCase) -> bool {
     entries.any(|entry| entry.visibility.intersects(ShaderStages::TASK | ShaderStages::MESH))
 }
 
+/// What a draw would find as wgpu-hal reads its groups, and the stages that would find a resource of another entry.
+type Misread = (Bound, [bool; Stage::ALL.len()]);
+
+/// Each draw's. Two entries may be given one resource, and not one size; so it is told by a case in which each is given one of its own.
+fn misread(case: &BindCase, subject: &mut dyn BindPlayer) -> Result<Vec<Misread>, String> {
+    let mut apart = case.clone();
+    let resources = apart.groups.iter_mut().flat_map(|group| group.resources.iter_mut());
+    resources.flatten().zip((0..).step_by(4)).for_each(rename);
+    let right = subject.play(&apart, Reads::AsStored)?;
+    let wrong = subject.play(&apart, Reads::AsWgpuHal30)?;
+    let stages = right
+        .iter()
+        .zip(&wrong)
+        .map(|(right, wrong)| std::array::from_fn(|stage| !same_resources(&right.stages[stage], &wrong.stages[stage])));
+    Ok(subject
+        .play(case, Reads::AsWgpuHal30)?
+        .into_iter()
+        .zip(stages)
+        .collect())
+}
+
+/// Gives a resource up to four ids, from `id` on.
+fn rename((resource, id): (&mut Resource, u32)) {
+    match resource {
+        Resource::Buffer(buffer) => buffer.id = id,
+        Resource::Sampler(other) | Resource::Texture(other) | Resource::AccelerationStructure(other) => *other = id,
+        Resource::ExternalTexture { planes, parameters } => {
+            *planes = [id, id + 1, id + 2];
+            parameters.id = id + 3;
+        }
+    }
+}
+
 fn compare_draw(
     case: &BindCase,
-    [subject, misread, upstream]: [&Bound; 3],
+    [subject, upstream]: [&Bound; 2],
+    misread: Option<&Misread>,
     compared: &mut BindCompared,
     places: &mut Vec<Place>,
 ) {
@@ -107,20 +141,22 @@ fn compare_draw(
             table,
             slot,
         };
-        let [subject, misread, upstream] = [subject, misread, upstream].map(|bound| &bound.stages[at]);
+        let [subject, upstream] = [subject, upstream].map(|bound| &bound.stages[at]);
+        let misread = misread
+            .filter(|(_, stages)| stages[at])
+            .map(|(bound, _)| &bound.stages[at]);
         if immediates {
             let longer = four_times_as_long(subject.buffers.get(&IMMEDIATES), upstream.buffers.get(&IMMEDIATES));
             tolerate(compared, Line::ImmediatesLength, longer);
             places.extend((!longer).then(|| place("buffer", IMMEDIATES)));
         }
-        let is_misread = !same_resources(subject, misread);
         let judged = Judged {
             immediates,
-            sizes: (!is_misread).then(|| judged_sizes(case, pipeline, stage)),
+            sizes: misread.is_none().then(|| judged_sizes(case, pipeline, stage)),
         };
-        let differences = judged.differences(if is_misread { misread } else { subject }, upstream);
+        let differences = judged.differences(misread.unwrap_or(subject), upstream);
         places.extend(differences.iter().map(|&(_, table, slot)| place(table, slot)));
-        if is_misread {
+        if misread.is_some() {
             tolerate(compared, Line::TaskMeshMisread, differences.is_empty());
         } else {
             let words = |(kind, ..): &Difference| Differ((*kind).to_owned());
